@@ -276,6 +276,7 @@ def _slices(verdicts: Mapping[Metric, Verdict]) -> Sequence[ExplainedSlice]:
     for metric, verdict in verdicts.items():
         for part in verdict.slices:
             parts.setdefault(part.label, {})[str(metric)] = part
+    fell_most = {_fell_most(each) for each in verdicts.values()}
     slices, falls = [], {}
     for label, of_metrics in parts.items():
         decisions = [*of_metrics.values()]
@@ -289,8 +290,18 @@ def _slices(verdicts: Mapping[Metric, Verdict]) -> Sequence[ExplainedSlice]:
         size = len(decisions[0].pairs.query_ids)
         is_untested = any(each.futility for each in decisions)
         is_worse = any(each.pairs.gain < -SLACK for each in decisions)
-        slices.append(ExplainedSlice(label, size, means, outcome, is_untested, is_worse))
+        is_most = fell_most == {label}
+        slices.append(ExplainedSlice(label, size, means, outcome, is_untested, is_worse, is_most))
     return sorted(slices, key=lambda part: falls[part.label])
+
+
+def _fell_most(verdict: Verdict) -> str | None:
+    """Return the gated slice whose mean fell more than that of any other, if there is one."""
+    gated = [part for part in verdict.slices if part.outcome is not Outcome.NOT_GATED]
+    first, second = [*sorted(gated, key=lambda part: part.pairs.gain), None, None][:2]
+    if first is None or (second and second.pairs.gain - SLACK <= first.pairs.gain):
+        return None
+    return first.label
 
 
 def _bounded_slices(failing: Mapping[Metric, Sequence[Bounded]]) -> Iterator[ExplainedSlice]:

@@ -119,6 +119,8 @@ class ExplainedSlice:
     """Whether too few queries changed for any fall to be significant."""
     is_worse: bool = False
     """Whether any metric is worse than before, or beyond its bound."""
+    fell_most: bool = False
+    """Whether it fell more than any other gated slice in every metric."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -206,12 +206,12 @@ def test_new_unjudged_documents_are_counted(gated: GatedTest) -> None:
     check(
         gated.run().failure,
         "never seen (unjudged)  not kept -> 1",
-        "160 documents new in the top 10 are unjudged: if all had grade 2, RR would differ by +0.0",
+        "160 new entries in the top 10 are unjudged: if all had grade 2, RR would differ by +0.0",
     )
     gated.evidence = True
     check(
         gated.run().failure,
-        "unjudged: 160 documents new in the top 10 and 640 that left it, counted as not relevant",
+        "unjudged: 160 new entries in the top 10 and 640 that left it, counted as not relevant",
         "if all were irrelevant, the difference would be -0.6667; if the new had grade 2, +0.0000",
     )
 
@@ -227,7 +227,7 @@ def test_every_report_bounds_what_missing_judgments_hide(gated: GatedTest) -> No
     gated.evidence = True
     outputs = gated.run().outputs
     for name, text in outputs.items():
-        assert "unjudged: 2 documents new in the top 2, counted as not relevant" in text, name
+        assert "unjudged: 2 new entries in the top 2, counted as not relevant" in text, name
         assert "if the new had grade 2, +0.0063" in text, name
     (found,) = json.loads(outputs["json"])["gates"]
     assert found["unjudged"]["if_relevant"] == pytest.approx(1 / 160)

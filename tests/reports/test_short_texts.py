@@ -80,6 +80,27 @@ def test_a_failure_has_at_most_40_lines() -> None:
     assert not any(line.endswith(("most", "first")) for line in lines[-1:]), "an empty heading"
 
 
+def test_most_is_said_of_a_slice_that_fell_more_than_others_in_each_metric() -> None:
+    golden = GoldenSet.from_dict(
+        {f"q{n}": {"d": 1} for n in range(80)},
+        attributes={f"q{n}": {"topic": "ab"[n % 2]} for n in range(80)},
+    )
+    then = evaluate(Run.from_dict({f"q{n}": ["d", "x", "y"] for n in range(80)}), golden)
+    lost, second = [], ["x", "d", "y"]
+
+    def said(answers: dict[int, list[str]]) -> bool:
+        run = {f"q{n}": answers.get(n, ["d", "x", "y"]) for n in range(80)}
+        with pytest.raises(AssertionError) as failure:
+            assert_not_regressed(
+                evaluate(Run.from_dict(run), golden), then, ["RR", "P@1"], by="topic"
+            )
+        return ", most in topic=" in str(failure.value).splitlines()[0]
+
+    assert said({0: lost, 2: lost, 1: second})
+    assert not said({0: lost, 2: lost, 1: second, 3: second, 5: second})  # b in P@1
+    assert not said({0: lost, 1: lost})
+
+
 def test_a_failure_with_everything_has_40_lines_at_most_and_all_with_v() -> None:
     document = RankedDocument("d" * 60, "t" * 40, 1.0, 2, 1)
     query = ExplainedQuery(

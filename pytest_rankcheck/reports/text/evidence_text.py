@@ -287,6 +287,7 @@ def unjudged_lines(unjudged: Unjudged) -> Iterator[str]:
 
 def _counts(unjudged: Unjudged) -> str:
     left = f" and {unjudged.left:,} that left it" if unjudged.left else ""
-    start = f"unjudged: {plural(unjudged.documents, 'document')} new in the top {unjudged.k}{left}"
+    new = plural(unjudged.documents, "new entry", "new entries")
+    start = f"unjudged: {new} in the top {unjudged.k}{left}"
     judged = f"Judged@{unjudged.k} {unjudged.judged_before:.3f} -> {unjudged.judged_after:.3f}"
     return f"{start}, counted as not relevant; {judged}"

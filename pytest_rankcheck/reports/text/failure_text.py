@@ -135,7 +135,8 @@ def headline(explanation: Explanation) -> str:
     )
     words = {"regressed": "regressed", "inconclusive": "are inconclusive"}
     word = words.get(rulings.pop(), "failed") if len(rulings) == 1 else "failed"
-    most = next((each for each in explanation.slices if each.outcome is Outcome.REGRESSED), None)
+    regressed = (each for each in explanation.slices if each.outcome is Outcome.REGRESSED)
+    most = next((each for each in regressed if each.fell_most), None)
     place = f", most in {quoted(most.label)}" if most else ""
     allowed = f"; allowed: {gates.pop()}" if len(gates) == 1 else ""
     groups = verdicts[0].groups
@@ -386,7 +387,8 @@ def _unjudged(explanation: Explanation, *, in_full: bool) -> Iterator[str]:
     if in_full:
         yield from unjudged_lines(unjudged)
     elif unjudged.documents:
-        text = f"  {plural(unjudged.documents, 'document')} new in the top {unjudged.k}"
+        new = plural(unjudged.documents, "new entry", "new entries")
+        text = f"  {new} in the top {unjudged.k}"
         text += f" {'is' if unjudged.documents == 1 else 'are'} unjudged"
         if not math.isnan(unjudged.if_relevant):
             metric = explanation.failures[0].metric
