@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import compress, islice
+from itertools import chain, compress, islice
 from operator import ne
 from typing import TYPE_CHECKING, Any, Self
 
@@ -71,6 +71,35 @@ class HeldIds(IdColumn):
     def reordered(self, rows: IntArray) -> Self:
         """Return these rows, in this order."""
         return type(self)(self.texts(rows))
+
+
+@dataclass(frozen=True, slots=True)
+class RunIds(IdColumn):
+    """Ids as Python's strings, of which each run of rows with the same is held once."""
+
+    ids: Sequence[str]
+    starts: IntArray
+    """``[R + 1]`` where each run begins, and where the last one ends; neighbours differ."""
+
+    def __len__(self) -> int:
+        return int(self.starts[-1])
+
+    def texts(self, rows: IntArray | None = None) -> list[str]:
+        """Return the ids of some rows, or of all."""
+        rows = np.arange(len(self)) if rows is None else rows
+        runs = np.searchsorted(self.starts, rows, "right") - 1
+        return [*map(self.ids.__getitem__, runs.tolist())]
+
+    def part(self, start: int, end: int) -> RunIds:
+        """Return the rows from ``start`` to before ``end``."""
+        first = int(np.searchsorted(self.starts, start, "right")) - 1
+        last = int(np.searchsorted(self.starts, end))
+        starts = self.starts[first : last + 1].clip(start, end) - start
+        return RunIds(self.ids[first:last], starts)
+
+    def reordered(self, rows: IntArray) -> HeldIds:  # type: ignore[override]
+        """Return these rows, in this order."""
+        return HeldIds(self.texts(rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +176,8 @@ def run_starts(column: IdColumn) -> IntArray:
     """Return the rows whose id differs from that of the row before, from row 0 on."""
     if not len(column):
         return np.zeros(0, np.int64)
+    if isinstance(column, RunIds):
+        return column.starts[:-1]
     if isinstance(column, NumberIds):
         changes = np.not_equal(column.ids[1:], column.ids[:-1])
     elif isinstance(column, TextIds):
@@ -262,6 +293,12 @@ def joined_ids(columns: Sequence[IdColumn]) -> IdColumn:
         import polars as pl
 
         return TextIds(pl.concat(texts))
+    runs = [column for column in columns if isinstance(column, RunIds)]
+    if columns and len(runs) == len(columns):
+        ids = list(chain.from_iterable(column.ids for column in runs))
+        starts = starts_of(np.concatenate([np.diff(column.starts) for column in runs]))
+        kept = starts_of_runs(ids)  # a run may continue in the next column
+        return RunIds([ids[run] for run in kept], np.append(starts[kept], starts[-1]))
     held = list[str]()
     for column in columns:
         held += column.ids if isinstance(column, HeldIds) else column.texts()

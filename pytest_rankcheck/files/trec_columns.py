@@ -13,13 +13,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from io import BytesIO
-from itertools import chain, pairwise, repeat
 from pathlib import Path
 
 import numpy as np
 
 from pytest_rankcheck.errors import RankcheckError, quoted
-from pytest_rankcheck.files.id_columns import HeldIds, starts_of_runs
+from pytest_rankcheck.files.id_columns import HeldIds, RunIds, starts_of_runs
 from pytest_rankcheck.files.packed_files import failures_named, polars_should_read, size_of
 from pytest_rankcheck.files.table_batches import (
     NO_ROWS,
@@ -164,13 +163,9 @@ def _columns_of_words(text: bytes, count: int) -> Columns | None:
         return None
     is_plain = b"_" not in text
     queries = words[::step]
-    starts = [*starts_of_runs(queries), lines]
-    texts = _texts(queries[start] for start in starts[:-1])
-    held = (
-        repeat(query_id, end - start)
-        for query_id, (start, end) in zip(texts, pairwise(starts), strict=True)
-    )
-    columns = [Column(list(chain.from_iterable(held)))]
+    starts = starts_of_runs(queries)
+    texts = _texts(queries[start] for start in starts)
+    columns: list[Column] = [_RunColumn(RunIds(texts, np.array([*starts, lines])))]
     columns += [_WordColumn(words[at::step], is_plain=is_plain) for at in range(1, count)]
     return columns.__getitem__
 
@@ -187,6 +182,23 @@ class _LateColumn(Column):
     @cached_property
     def values(self) -> Sequence[object]:  # type: ignore[override]
         return list(iter(self))  # the length is that of the list
+
+
+class _RunColumn(Column):
+    """A column of ids, most of which are those of the row before."""
+
+    def __init__(self, ids: RunIds) -> None:
+        self._ids = ids
+
+    @cached_property
+    def values(self) -> Sequence[object]:  # type: ignore[override]
+        return self._ids.texts()
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def ids(self) -> IdCells:
+        return IdCells(self._ids, NO_ROWS)
 
 
 class _WordColumn(Column):
