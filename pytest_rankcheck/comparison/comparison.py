@@ -390,7 +390,7 @@ class Comparison(QueryOverlap):
         """Return how many relevant documents crossed the cutoff; None if none, or not known."""
         from pytest_rankcheck.comparison.unjudged_documents import crossing_between
 
-        return crossing_between(self.evaluation, self.other, values, self._documents)
+        return crossing_between(self.evaluation, self.other, values)
 
     def _repr_html_(self) -> str:
         """Return the table that a notebook shows: each metric, and how certain its change is."""

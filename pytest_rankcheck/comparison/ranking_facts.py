@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pytest_rankcheck.comparison.cause import LEVEL, Cause, CauseKind, Fall, Rankings
-from pytest_rankcheck.comparison.unjudged_documents import TOP, relevant_in_top
+from pytest_rankcheck.comparison.unjudged_documents import TOP, crossed_in
 from pytest_rankcheck.document_ids import DocIdMap, joining_rule
 from pytest_rankcheck.errors import ConfigurationError, GoldenSetError
 from pytest_rankcheck.statistics.enrichment import more_falls_p
@@ -59,12 +59,12 @@ def _lost(fall: Fall) -> Lost:
 
     The top is what the metric looks at, or ten documents.
     """
+    other, evaluation = fall.sides
     lost = []
     for place in np.flatnonzero(fall.fell).tolist():
         query_id = fall.query_ids[place]
-        before, now = (relevant_in_top(side, fall.golden, query_id, fall.k) for side in fall.sides)
-        gone = before - now
-        lost += [(place, doc) for doc in fall.golden.grades(query_id) if doc in gone]
+        left, _ = crossed_in(evaluation, other, query_id, fall.k)
+        lost += [(place, doc) for doc in fall.golden.grades(query_id) if doc in left]
     return lost
 
 

@@ -23,7 +23,6 @@ from pytest_rankcheck.errors import MetricError
 from pytest_rankcheck.evaluation.conventions import Conventions, meant, settled
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.run_golden_join import hits_of_lists
-from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_names import Metric
 
@@ -139,43 +138,44 @@ def unjudged_between(
 
 
 def crossing_between(
-    evaluation: Evaluation,
-    other: Measured,
-    values: ComparedValues,
-    documents_of: Callable[[int], TopDocuments],
+    evaluation: Evaluation, other: Measured, values: ComparedValues
 ) -> Crossing | None:
     """Return how many relevant documents crossed the cutoff of a metric; None if none is known.
 
-    The arguments are those of `unjudged_between`.
+    Args:
+        evaluation: what is measured now.
+        other: what it is compared with.
+        values: the values of a metric on both sides, for all queries or for a slice.
     """
-    cutoff = values.metric.cutoff
+    cutoff, depth = values.metric.cutoff, other.relevant_depth
     if not isinstance(values, Paired) or values.metric.kind.takes is not JudgedHits or not cutoff:
         return None
-    if top_of(evaluation, other, values.metric) >= cutoff:
-        found = documents_of(cutoff).counts_of(values.query_ids)
-        totals = QueryTop(*found.sum(axis=0).tolist())
-        left, entered = totals.relevant_left, totals.relevant_new
-    elif other.relevant_depth is None or other.relevant_depth >= cutoff:
-        left = entered = 0
-        for query_id in values.query_ids:
-            before, now = (
-                relevant_in_top(side, evaluation.golden, query_id, cutoff)
-                for side in (other, evaluation)
-            )
-            left, entered = left + len(before - now), entered + len(now - before)
-    else:
+    if top_of(evaluation, other, values.metric) < cutoff and depth is not None and depth < cutoff:
         return None
+    crossed = [crossed_in(evaluation, other, each, cutoff) for each in values.query_ids]
+    left, entered = (sum(map(len, those)) for those in zip(*crossed, strict=True))
     return Crossing(cutoff, left, entered) if left or entered else None
 
 
-def relevant_in_top(side: Measured, golden: JudgedQueries, query_id: str, k: int) -> Set[str]:
-    """Return the relevant documents that a side is known to have in the top k of a query."""
+def crossed_in(
+    evaluation: Evaluation, other: Measured, query_id: str, k: int
+) -> tuple[Set[str], Set[str]]:
+    """Return the relevant documents that left the top k of a query, and those that entered it."""
+    before, now = _top(other, query_id, k), _top(evaluation, query_id, k)
+    if before == now:
+        return set(), set()
+    grades = evaluation.golden.grades(query_id)
+    was, is_now = (
+        {doc for doc in grades.keys() & each if grades[doc] > 0} for each in (before, now)
+    )
+    return was - is_now, is_now - was
+
+
+def _top(side: Measured, query_id: str, k: int) -> Sequence[str]:
+    """Return the documents that are known to be in the top k of a query."""
     if side.known_depth is None or side.known_depth >= k:
-        top: Iterable[str] = side.ranking(query_id)[:k]
-    else:
-        top = (doc for doc, rank in side.ranks(query_id).items() if rank <= k)
-    grades = golden.grades(query_id)
-    return {doc for doc in top if grades.get(doc, 0) > 0}
+        return side.ranking(query_id)[:k]
+    return [doc for doc, rank in side.ranks(query_id).items() if rank <= k]
 
 
 def top_of(evaluation: Evaluation, other: Measured, metric: Metric) -> int:
@@ -195,9 +195,6 @@ class QueryTop(NamedTuple):
     """Unjudged documents that are only in the top now."""
     left: int
     """Unjudged documents that were only in the top before."""
-    relevant_new: int
-    """Relevant documents that are only in the top now."""
-    relevant_left: int
 
 
 _NEW, _LEFT = QueryTop._fields.index("new"), QueryTop._fields.index("left")
@@ -227,9 +224,10 @@ class TopDocuments:
         for query_id in evaluation.query_ids:
             grades = evaluation.golden.grades(query_id)
             then, top = before.get(query_id, ()), now.get(query_id, ())
-            counts.append(_query_top(grades, then, top))
-            if counts[-1].new or counts[-1].left:
-                new, left = _only_in(top, then, grades), _only_in(then, top, grades)
+            new, left = _only_in(top, then, grades), _only_in(then, top, grades)
+            judged = _judged(then, grades), _judged(top, grades)
+            counts.append(QueryTop(*judged, len(new), len(left)))
+            if new or left:
                 self._numbered[query_id] = [*grades, *new, *left]
                 middle = len(given) + len(grades) + len(new)
                 self._new += range(middle - len(new), middle)
@@ -297,24 +295,15 @@ class TopDocuments:
         return _counted(metric, hits, self._evaluation.conventions)
 
 
-def _query_top(grades: Mapping[str, float], then: Sequence[str], top: Sequence[str]) -> QueryTop:
-    before = grades.keys() & then
-    judged = len([doc for doc in before if grades[doc] >= 0])
-    if then == top:
-        return QueryTop(judged, judged, 0, 0, 0, 0)
-    now = grades.keys() & top
-    return QueryTop(
-        judged,
-        len([doc for doc in now if grades[doc] >= 0]),
-        len(_only_in(top, then, grades)),
-        len(_only_in(then, top, grades)),
-        len([doc for doc in now - before if grades[doc] > 0]),
-        len([doc for doc in before - now if grades[doc] > 0]),
-    )
+def _judged(top: Sequence[str], grades: Mapping[str, float]) -> int:
+    """Return how many documents of a top are judged."""
+    return len([doc for doc in grades.keys() & top if grades[doc] >= 0])
 
 
 def _only_in(top: Sequence[str], other: Sequence[str], grades: Mapping[str, float]) -> list[str]:
     """Return the unjudged documents of a top that another one lacks."""
+    if top == other:
+        return []
     return [doc for doc in dict.fromkeys(top) if doc not in grades and doc not in other]
 
 
