@@ -60,12 +60,14 @@ def _lost(fall: Fall) -> Lost:
     The top is what the metric looks at, or ten documents.
     """
     other, evaluation = fall.sides
-    lost = []
-    for place in np.flatnonzero(fall.fell).tolist():
-        query_id = fall.query_ids[place]
-        left, _ = crossed_in(evaluation, other, query_id, fall.k)
-        lost += [(place, doc) for doc in fall.golden.grades(query_id) if doc in left]
-    return lost
+    fell = {fall.query_ids[place]: place for place in np.flatnonzero(fall.fell).tolist()}
+    crossed = crossed_in(evaluation, other, [*fell], fall.k)
+    return [
+        (fell[query_id], doc)
+        for query_id, (left, _) in crossed.items()
+        for doc in fall.golden.grades(query_id)
+        if doc in left
+    ]
 
 
 def _repeated(rankings: Rankings) -> set[str]:

@@ -152,30 +152,39 @@ def crossing_between(
         return None
     if top_of(evaluation, other, values.metric) < cutoff and depth is not None and depth < cutoff:
         return None
-    crossed = [crossed_in(evaluation, other, each, cutoff) for each in values.query_ids]
-    left, entered = (sum(map(len, those)) for those in zip(*crossed, strict=True))
+    crossed = crossed_in(evaluation, other, values.query_ids, cutoff).values()
+    left, entered = (sum(len(each[at]) for each in crossed) for at in (0, 1))
     return Crossing(cutoff, left, entered) if left or entered else None
 
 
 def crossed_in(
-    evaluation: Evaluation, other: Measured, query_id: str, k: int
-) -> tuple[Set[str], Set[str]]:
-    """Return the relevant documents that left the top k of a query, and those that entered it."""
-    before, now = _top(other, query_id, k), _top(evaluation, query_id, k)
-    if before == now:
-        return set(), set()
-    grades = evaluation.golden.grades(query_id)
-    was, is_now = (
-        {doc for doc in grades.keys() & each if grades[doc] > 0} for each in (before, now)
-    )
-    return was - is_now, is_now - was
+    evaluation: Evaluation, other: Measured, query_ids: Sequence[str], k: int
+) -> Mapping[str, tuple[Set[str], Set[str]]]:
+    """Return the relevant documents that left the top k of each query, and those that entered it.
+
+    Queries in which none did may be left out.
+    """
+    before, now = (_tops(side, query_ids, k) for side in (other, evaluation))
+    changed = [each for each in query_ids if before.get(each, ()) != now.get(each, ())]
+    crossed = {}
+    for query_id in changed:
+        grades = evaluation.golden.grades(query_id)
+        was, is_now = (
+            {doc for doc in grades.keys() & tops.get(query_id, ()) if grades[doc] > 0}
+            for tops in (before, now)
+        )
+        crossed[query_id] = was - is_now, is_now - was
+    return crossed
 
 
-def _top(side: Measured, query_id: str, k: int) -> Sequence[str]:
-    """Return the documents that are known to be in the top k of a query."""
+def _tops(side: Measured, query_ids: Sequence[str], k: int) -> Tops:
+    """Return the documents of each query that are known to be in its top k."""
     if side.known_depth is None or side.known_depth >= k:
-        return side.ranking(query_id)[:k]
-    return [doc for doc, rank in side.ranks(query_id).items() if rank <= k]
+        return side.tops(k)
+    return {
+        query_id: [doc for doc, rank in side.ranks(query_id).items() if rank <= k]
+        for query_id in query_ids
+    }
 
 
 def top_of(evaluation: Evaluation, other: Measured, metric: Metric) -> int:
