@@ -165,8 +165,8 @@ def _columns_of_words(text: bytes, count: int) -> Columns | None:
     queries = words[::step]
     starts = starts_of_runs(queries)
     texts = _texts(queries[start] for start in starts)
-    columns: list[Column] = [_RunColumn(RunIds(texts, np.array([*starts, lines])))]
-    columns += [_WordColumn(words[at::step], is_plain=is_plain) for at in range(1, count)]
+    columns = [_WordColumn(words[at::step], is_plain=is_plain) for at in range(count)]
+    columns[0].runs = RunIds(texts, np.array([*starts, lines]))
     return columns.__getitem__
 
 
@@ -184,25 +184,11 @@ class _LateColumn(Column):
         return list(iter(self))  # the length is that of the list
 
 
-class _RunColumn(Column):
-    """A column of ids, most of which are those of the row before."""
-
-    def __init__(self, ids: RunIds) -> None:
-        self._ids = ids
-
-    @cached_property
-    def values(self) -> Sequence[object]:  # type: ignore[override]
-        return self._ids.texts()
-
-    def __len__(self) -> int:
-        return len(self._ids)
-
-    def ids(self) -> IdCells:
-        return IdCells(self._ids, NO_ROWS)
-
-
 class _WordColumn(Column):
     """A column of words in UTF-8, none of them empty."""
+
+    runs: RunIds | None = None
+    """The words as ids, if most are those of the row before."""
 
     def __init__(self, words: list[bytes], *, is_plain: bool) -> None:
         self._words = words
@@ -217,7 +203,7 @@ class _WordColumn(Column):
         return len(self._words)
 
     def ids(self) -> IdCells:
-        return IdCells(HeldIds(_texts(self._words)), NO_ROWS)
+        return IdCells(self.runs or HeldIds(_texts(self._words)), NO_ROWS)
 
     def numbers(self) -> NumberCells:
         try:
