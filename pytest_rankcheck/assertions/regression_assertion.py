@@ -349,7 +349,7 @@ def _besides(part: Decision, verdict: Verdict) -> Mapping[str, Any]:
     remarks: tuple[Remark, ...] = ()
     if verdict.ungated_falls and not part.label:
         remarks = (Remark.UNGATED_FALL,)
-    elif part.futility and (part.label or not verdict.loses_answers):
+    elif part.futility if part.label else verdict.futility:
         remarks = (Remark.UNTESTED if part.label else Remark.DECIDES_NOTHING,)
     return {"remarks": remarks, "mix": None if part.label else verdict.standardised_by}
 

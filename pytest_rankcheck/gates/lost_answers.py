@@ -7,6 +7,7 @@ ten now. How many of them block, and from which share on, was chosen on real pai
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,6 +37,8 @@ class LostAnswers:
     """Whether they are enough, and no query gained an answer in the same way."""
     is_known: bool = True
     """False if the baseline keeps too little of its rankings to tell."""
+    fewest: float = math.inf
+    """How many units block."""
 
     @property
     def text(self) -> str:
@@ -77,7 +80,8 @@ def lost_answers_in(comparison: Comparison, fewest: int) -> LostAnswers | None:
         count,
         compared,
         "query" if clusters is None else "cluster",
-        blocks=count >= fewest_of(compared, fewest) and not gained,
+        blocks=count >= (needed := fewest_of(compared, fewest)) and not gained,
+        fewest=needed,
     )
 
 

@@ -285,6 +285,13 @@ class Verdict:
         return self.lost_answers is not None and self.lost_answers.blocks
 
     @property
+    def futility(self) -> str:
+        """Why the gate could not have failed on all queries, with as many changed; mostly empty."""
+        lost = self.lost_answers
+        could_lose = lost is not None and self.overall.pairs.changed_units >= lost.fewest
+        return "" if could_lose or self.loses_answers else self.overall.futility
+
+    @property
     def only_loses_answers(self) -> bool:
         """Whether it blocks for that alone: no mean regressed, and no other limit is broken."""
         blocks_too = self.is_fall or self.query_drops or self.wide_gaps

@@ -95,6 +95,17 @@ def test_of_clusters_it_is_said_that_queries_of_them_lost_their_answers() -> Non
     assert found.text.startswith("queries of 3 of 10 clusters lost every relevant document")
 
 
+def test_a_gate_could_have_failed_if_as_many_queries_changed_as_may_lose_their_answers() -> None:
+    for gate, queries, could in (
+        (Gate.significant(), 30, True),
+        (Gate.significant(), 76, False),  # 4% of these are more than three
+        (Gate.significant(lost_answers=0), 30, False),
+    ):
+        verdict = decided({}, lost(0, 1, 2, rank=2), gate=gate, queries=queries)
+        assert verdict.overall.futility.startswith("with 3 changed queries")
+        assert (not verdict.futility) is could
+
+
 def test_the_gate_says_how_many() -> None:
     assert decided({}, lost(0), gate=Gate.significant(lost_answers=1), queries=25).regressed
     assert not decided({}, lost(0, 1, 2), gate=Gate.significant(lost_answers=4)).regressed

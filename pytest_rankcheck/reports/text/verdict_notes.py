@@ -103,9 +103,8 @@ def _remarks(verdict: Verdict) -> Iterator[tuple[Topic, str]]:
             Topic.UNGATED_FALL,
             f"{where}: {means}, p = {part.p:.4f} (paired sign-flip test, Holm)",
         )
-    if verdict.overall.futility and not verdict.loses_answers:
-        why = verdict.overall.futility
-        yield Topic.DECIDES_NOTHING, f": {verdict.gate} decides nothing: {why}"
+    if verdict.futility:
+        yield Topic.DECIDES_NOTHING, f": {verdict.gate} decides nothing: {verdict.futility}"
     for part in verdict.untested[:_SLICES]:
         yield Topic.UNTESTED_SLICES, f": {quoted(part.label, 60)}: {part.futility}"
     if verdict.lost_answers is not None and not verdict.lost_answers.is_known:
