@@ -97,12 +97,9 @@ class CollectedJudgments:
         if self._settled is None:
             self._end_singles()
             joined, order = joined_parts(tuple(self._codes), self._parts)
-            lines = joined.lines
 
             def where(row: int) -> str:
-                if lines is None:
-                    return ""
-                return self._places.shown(int(lines[row]))
+                return self._places.shown(joined.line(row))
 
             settled, repeats = without_repeats(joined, self.rule, where, order, self.hint)
             self.repeats += repeats
