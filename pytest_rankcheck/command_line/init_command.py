@@ -63,8 +63,9 @@ def add_init_command(commands: Commands) -> None:
     what = "write a first gate for the project in this folder"
     init = commands.add_parser("init", help=what, description=f"{what}. Nothing is overwritten.")
     add_repeated(init, "--golden", "PATH", "a golden set", "what is configured or found")
-    init.add_argument("--rank-file", action="store_true", help="write a rank file, not a test")
-    init.add_argument(
+    instead = init.add_mutually_exclusive_group()
+    instead.add_argument("--rank-file", action="store_true", help="write a rank file, not a test")
+    instead.add_argument(
         "--example", action="store_true", help="write a small project to try, in an empty folder"
     )
     init.set_defaults(run=lambda chosen: _write_example() if chosen.example else _init(chosen))
