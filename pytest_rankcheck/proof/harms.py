@@ -28,7 +28,7 @@ DRAWS = 12
 
 _TOP = 10
 _MISSPELT = re.compile(r"typo|mis-?spel|spelling", re.IGNORECASE)
-_NEGATIVE = ("0", "false", "no", "none", "(none)")
+_NEGATIVE = ("0", "false", "no", "none", "(none)", "correct")
 """Values that say that an attribute does not hold."""
 _DATE = re.compile(
     r"(?:^|[^a-z])(?:date|time|year|created|modified|updated|published)|Date|Time|Year"

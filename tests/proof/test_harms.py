@@ -153,6 +153,14 @@ def test_misspelt_queries_find_nothing(kept: KeptRankings) -> None:
     assert after == {f"q{number}": [] for number in range(0, 60, 10)}
 
 
+def test_queries_that_are_spelt_correctly_are_not_misspelt() -> None:
+    of_each = {f"q{n}": {"spelling": "wrong" if n < 5 else "correct"} for n in range(20)}
+    golden = GoldenSet.from_dict({query: {"d": 1} for query in of_each}, attributes=of_each)
+    answered = evaluate(Run.from_dict({query: ["d", "e"] for query in of_each}), golden)
+    named = [each.name for each in harms(KeptRankings(answered)) if "typing" in each.name]
+    assert named == ["typing errors no longer corrected (spelling=wrong)"]
+
+
 def test_the_newest_documents_are_missing(kept: KeptRankings) -> None:
     before, after = drawn(kept, "the newest tenth of the documents missing (created)")
     assert after == {query: docs[:18] for query, docs in before.items()}
