@@ -127,9 +127,10 @@ def _polars_columns(text: bytes, header: Sequence[str], wanted: Sequence[int]) -
         return None
     if not all(frame[str(at)].is_finite().all() for at in numbers):
         return None
-    if not _has_words(text, separator, count, frame.height):
+    lines = frame.height
+    if not _has_words(text, separator, count, lines):
         return None
-    return lambda at: PolarsColumn(frame[str(at)]) if at in often else _LateColumn(text, at)
+    return lambda at: PolarsColumn(frame[str(at)]) if at in often else _LateColumn(text, at, lines)
 
 
 def _has_words(text: bytes, separator: str, count: int, lines: int) -> bool:
@@ -173,8 +174,8 @@ def _columns_of_words(text: bytes, count: int) -> Columns | None:
 class _LateColumn(Column):
     """A column of lines of words, which are split one by one when someone asks for them."""
 
-    def __init__(self, text: bytes, at: int) -> None:
-        self._text, self._at = text, at
+    def __init__(self, text: bytes, at: int, lines: int) -> None:
+        self._text, self._at, self._lines = text, at, lines
 
     def __iter__(self) -> Iterator[object]:
         return (line.split()[self._at].decode() for line in BytesIO(self._text))
@@ -182,6 +183,15 @@ class _LateColumn(Column):
     @cached_property
     def values(self) -> Sequence[object]:  # type: ignore[override]
         return list(iter(self))  # the length is that of the list
+
+    def part(self, start: int, end: int) -> Column:
+        if start:  # from the end, where the last query is
+            count = self._lines - start
+            lines = self._text.rsplit(b"\n", count + 1)[-count - 1 : -1]
+        else:
+            lines = self._text.split(b"\n", end)
+        text = b"\n".join([*lines[: end - start], b""])
+        return _LateColumn(text, self._at, end - start)
 
 
 class _WordColumn(Column):
@@ -201,6 +211,9 @@ class _WordColumn(Column):
 
     def __len__(self) -> int:
         return len(self._words)
+
+    def part(self, start: int, end: int) -> Column:
+        return _WordColumn(self._words[start:end], is_plain=self._is_plain)
 
     def ids(self) -> IdCells:
         return IdCells(self.runs or HeldIds(_texts(self._words)), NO_ROWS)

@@ -28,7 +28,7 @@ from pytest_rankcheck.files.id_columns import (
     run_starts,
 )
 from pytest_rankcheck.files.plain_values import decimal_comma_hint
-from pytest_rankcheck.files.table_batches import Batch, Table
+from pytest_rankcheck.files.table_batches import Batch, Column, Table
 from pytest_rankcheck.files.tables import read_table
 from pytest_rankcheck.files.text_files import Numbering
 from pytest_rankcheck.golden.golden_source import kind_of
@@ -171,13 +171,32 @@ def _rows_of(
             head = rows.at(slice(0, _HEAD)).ranked(RankingRules(), table.numbering, are_whole=False)
             column = batch.column(place["rank"])
             opposed.is_open = OpposedRanks().add_block(head, column)  # mostly, the first agree
-            say_nothing = are_together and all_tied(scores, run_starts(queries))
-            are_needed = opposed.is_open and not say_nothing
+            are_needed = opposed.is_open
+            if are_needed and are_together and all_tied(scores, run_starts(queries)):
+                return replace(rows, ranks=_ranks_at_ends(column, queries))
         ranks = _numbers(batch, "rank", place, documents, table.numbering) if are_needed else None
         return replace(rows, ranks=ranks)
 
     # A batch is dropped before the next one is read, so that its memory is used again.
     return map(rows_of, table.batches(sorted(place.values()), rows=_BATCH_ROWS))
+
+
+def _ranks_at_ends(column: Column, queries: IdColumn) -> FloatArray:
+    """Return the ranks of the first and the last query; NaN in all others.
+
+    These two may continue in other batches, where their scores may differ.
+    """
+    ranks = np.full(len(queries), np.nan)
+    runs = list(pairwise([*run_starts(queries).tolist(), len(queries)]))
+    for start, end in {*runs[:1], *runs[-1:]}:
+        ranks[start:end] = _any_numbers(column.part(start, end))
+    return ranks
+
+
+def _any_numbers(column: Column) -> FloatArray:
+    """Return a column as numbers: NaN for an empty cell, infinity for one that is no number."""
+    values, invalid = column.numbers()
+    return np.where(np.isin(np.arange(len(values)), invalid), np.inf, values)
 
 
 def _ids(batch: Batch, role: str, place: Mapping[str, int], numbering: Numbering) -> IdColumn:
@@ -201,7 +220,7 @@ def _numbers(
     if not len(cells.invalid):
         return cells.values
     if role == "rank" and "score" in place:  # if scores decide, ranks may be anything
-        return np.where(np.isin(np.arange(len(batch)), cells.invalid), np.inf, cells.values)
+        return _any_numbers(column)
     row = int(cells.invalid[0])
     cell = column.cell(row)
     shown = f"'{quoted(cell, 40)}'" if isinstance(cell, str) else kind_of(cell)

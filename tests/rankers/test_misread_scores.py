@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from pytest_rankcheck import GoldenSet, RankcheckError, Run, RunError, rank
-from pytest_rankcheck.files import packed_files
+from pytest_rankcheck.files import packed_files, trec_columns
 from pytest_rankcheck.files.whole_files import readable_json
 
 Pairs = Sequence[tuple[str, float]]
@@ -207,6 +207,20 @@ def test_other_ranks_are_ignored(
     read: Callable[[list, Path], Run], queries: list, tmp_path: Path
 ) -> None:
     read(rows_of_queries(*queries), tmp_path)
+
+
+@pytest.mark.parametrize("read", [of_trec, of_large_trec])
+@pytest.mark.parametrize("size", [1, 50, 100, 150, 200, 250])
+def test_ranks_oppose_scores_that_look_tied_where_a_block_ends(
+    read: Callable[[list, Path], Run], size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trec_columns, "BLOCK_BYTES", size)
+    monkeypatch.setattr(trec_columns, "LARGE_BLOCK_BYTES", size)
+    tied_first = [(rank, max(3, rank // 3) / 10) for rank in range(1, 13)]
+    rows = rows_of_queries([(1, 2.0), (2, 2.0)], tied_first, OPPOSED)
+    with pytest.raises(RunError, match=r"opposite .* such as 'q1' \(d0 0.3, d1 0.3, d2 0.3, ...\)"):
+        read(rows, tmp_path)
+    read(rows_of_queries([(1, 2.0), (2, 2.0)], tied_first, AGREEING), tmp_path)
 
 
 def test_queries_without_scores_say_nothing_of_ranks_that_oppose_them(tmp_path: Path) -> None:
