@@ -118,7 +118,7 @@ def _add_batch(
         for code, value in enumerate(coded.values):
             if not is_blank(value):
                 builder.set_scale(value, _line(batch, np.argmax(coded.codes == code)))
-    named = columns.get("query_id") or columns["query"]
+    named = columns["query_id" if "query_id" in columns else "query"]
     found = named.ids()
     for row in found.invalid[:1].tolist():
         checked_id(_filled(named.cell(row)), "query_id", _line(batch, row), builder.places)

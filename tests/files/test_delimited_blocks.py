@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_rankcheck import GoldenSet
 from pytest_rankcheck.errors import RunError
 from pytest_rankcheck.files import packed_files
 from pytest_rankcheck.files.tables import read_table
@@ -49,3 +50,13 @@ def test_polars_and_the_row_reader_agree(tmp_path: Path, monkeypatch: pytest.Mon
                 found.append(str(error))
         assert len(set(found)) == 1, (name, found)
         assert (":3" in found[0]) == (name in {*WRONG, "not UTF-8"}), (name, found)
+
+
+def test_judgments_may_begin_in_the_second_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "g.csv"
+    path.write_text("# by hand\nquery_id,doc_id,grade\nq,d,2\n")
+    monkeypatch.setattr(packed_files, "LARGE_FILE", 0)
+    monkeypatch.setattr(polars_columns, "_BLOCK", 1)
+    assert GoldenSet.load(path).grades("q") == {"d": 2}
