@@ -92,7 +92,9 @@ class TwoSamples(Differences):
 
     @property
     def degrees(self) -> float:
-        """The degrees of freedom of Welch and Satterthwaite."""
+        """The degrees of freedom of Welch and Satterthwaite; NaN if a sample has fewer than two."""
+        if min(sample.count for sample in self.samples) < 2:
+            return math.nan
         parts = zip(self._variances, self.samples, strict=True)
         spread = math.fsum(variance**2 / sample.degrees for variance, sample in parts)
         if not spread > 0:

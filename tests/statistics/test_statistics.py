@@ -298,7 +298,9 @@ def test_two_small_samples_are_permuted_as_scipy_does() -> None:
 
 def test_samples_without_spread_or_with_one_value() -> None:
     for now, before in ((np.zeros(1), np.ones(9)), (np.zeros(9), np.ones(1))):
-        assert TwoSamples(now, before=before).p_of_fall() == 1
+        found = TwoSamples(now, before=before)
+        assert found.p_of_fall() == 1
+        assert all(map(math.isnan, (*found.interval(), found.difference_p())))
         assert smallest_permutation_p(len(now), len(before)) == 1
     assert TwoSamples(np.ones(3), before=np.ones(2)).p_of_fall() == 1
     # Of the 10 ways to divide 0, 0, 0, 1, 1, one has both ones before.
