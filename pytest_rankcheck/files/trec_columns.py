@@ -78,7 +78,7 @@ def trec_table(path: Path, header: Sequence[str], what: str, error: type[Rankche
         with failures_named(path, error):
             is_large, size = polars_should_read(path), BLOCK_BYTES
             if is_large:  # smaller blocks take less memory; in a small file, that is what counts
-                least = LARGE_BLOCK_BYTES // 4
+                least = LARGE_BLOCK_BYTES // 8
                 size = min(LARGE_BLOCK_BYTES, max(size_of(path) // 8, least))
         for first, text in blocks_of_lines(path, error, size):
             whole = in_columns(first, text, wanted if is_large else ())
