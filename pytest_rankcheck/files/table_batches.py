@@ -284,8 +284,15 @@ def with_columns(table: Table, columns: Mapping[str, str]) -> Table:
     return Table([*table.header, *lacking(table.header)], table.numbering, read)
 
 
-def joined_tables(tables: Sequence[tuple[Path, Table]], error: type[RankcheckError]) -> Table:
+def joined_tables(
+    tables: Sequence[tuple[Path, Table]], error: type[RankcheckError], name: str
+) -> Table:
     """Return the rows of several files as one table.
+
+    Args:
+        tables: the files, and each as a table.
+        error: the exception type to raise.
+        name: what messages call all files together.
 
     Raises:
         error: two files have different columns.
@@ -298,7 +305,7 @@ def joined_tables(tables: Sequence[tuple[Path, Table]], error: type[RankcheckErr
                 f"{listed(model.header, 10)}; {listed(table.header, 10)}. Write all parts with the "
                 "same columns, in the same order"
             )
-    numbering = JoinedNumbering(str(first.parent), model.numbering.is_table)
+    numbering = JoinedNumbering(name, model.numbering.is_table)
 
     def read(wanted: Sequence[int], rows: int) -> Iterator[Batch]:
         before = 0

@@ -142,6 +142,17 @@ def test_the_value_of_a_folder_may_be_escaped_but_not_missing(folder: Path) -> N
         Run.load(folder)
 
 
+def test_a_problem_of_all_parts_names_the_run(folder: Path) -> None:
+    for day in (1, 2):
+        below = folder / f"date=2026-11-0{day}"
+        below.mkdir()
+        lines = (f"q{day} Q0 d{rank} {rank} {rank / 10} tag\n" for rank in range(1, 10))
+        (below / "part-0.run").write_text("".join(lines))
+    for path in (folder, folder / "**" / "*.run"):
+        with pytest.raises(RunError, match=f"^{re.escape(str(path))}: the ranks say the opposite"):
+            Run.load(path)
+
+
 def test_a_part_without_rows_is_in_the_notes(folder: Path) -> None:
     save_parts(folder, "csv")
     nothing = folder / "part-3.csv"

@@ -61,7 +61,7 @@ def columns_of_files(
         yield from columns_of_table(opened(run.path), columns, run.rules, together=together)
         return
     parts = [(file, with_columns(opened(file), partition_columns(file))) for file in run.files]
-    joined = joined_tables(parts, RunError)
+    joined = joined_tables(parts, RunError, str(run.path))
     yield from columns_of_table(joined, columns, run.rules, together=together)
     assert isinstance(joined.numbering, JoinedNumbering)
     if empty := joined.numbering.empty:
