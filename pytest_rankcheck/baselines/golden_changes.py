@@ -129,7 +129,7 @@ def slice_changes(
         yield from (text for _, text in _moved(overlap, attributes))
     added = [quoted(name) for name in attributes if record and name not in record.slices]
     if added:
-        yield f"newly gated, from the next update on: the slices of {', '.join(added)}"
+        yield f"newly gated, and recorded by the next update: the slices of {', '.join(added)}"
     for attribute in attributes:
         if record is not None and attribute in record.slices:
             before, now = record.slices[attribute], golden.slices(attribute)

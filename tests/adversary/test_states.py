@@ -290,7 +290,7 @@ STATES = {
     "an attribute newly gated": [
         State(
             *(asserts(BY_LOCALE), True, "writes", set(), (True, True)),
-            says=("newly gated, from the next update on: the slices of locale",),
+            says=("newly gated, and recorded by the next update: the slices of locale",),
         )
     ],
     "the record is unreadable here": [
