@@ -205,6 +205,16 @@ def test_nothing_in_common_is_said_in_words() -> None:
     assert lines((), 1) == []
 
 
+def test_falls_that_are_too_few_for_a_contrast_are_not_said_to_share_nothing() -> None:
+    fell = {number: compared(fallen(*QUERIES[:number]), attributes=LOCALES) for number in (6, 7)}
+    assert named(fell[7]) == ["7 of 7 are locale=de (30% of all are)"]
+    assert named(fell[6]) == []
+    assert lines((), 6) == [
+        "  the 6 queries that fell are too few to tell what they have in common"
+    ]
+    assert lines((), 7) == ["  the 7 queries that fell have nothing in common that was looked for"]
+
+
 def test_the_lines_have_a_heading_and_the_best_causes() -> None:
     comparison = compared({each: [] for each in QUERIES[:12]}, attributes=LOCALES)
     causes = tuple(cause.text for cause in comparison.in_common(RR))

@@ -59,6 +59,8 @@ _LINES_OF_DOCUMENTS = 2
 _CAVEATS = 2
 _FACTS = 12
 _REMARKS, _REMARKS_ALONE = 5, 20
+_FEWEST_FALLS = 7
+"""Of fewer, whatever they share may be chance at the level of the tests for causes, 1%."""
 _HELD = "a value that the ranker must hold"
 
 
@@ -319,6 +321,8 @@ def _in_common(explanation: Explanation) -> Iterator[str]:
     elif common.causes:
         yield f"  what {those} in {common.metric} have in common"
         yield from (f"    {cause}" for cause in common.causes[:_CAUSES])
+    elif common.fallen < _FEWEST_FALLS:
+        yield f"  {those} are too few to tell what they have in common"
     else:
         yield f"  {those} have nothing in common that was looked for"
 
