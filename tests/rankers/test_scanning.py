@@ -277,6 +277,14 @@ def test_two_separators_do_not_make_up_for_a_missing_column(tmp_path: Path) -> N
             evaluate(Run.scan(path), GoldenSet.from_dict({"q0": {"d1": 1}}))
 
 
+@pytest.mark.usefixtures("way")
+def test_a_long_line_does_not_make_up_for_a_short_one(tmp_path: Path) -> None:
+    path = tmp_path / "run.trec"
+    path.write_text("q1 Q0 d1 1 0.5 two words\nq1 Q0 d2 2 0.4\nq1 Q0 d3 3 0.3 tag\n")
+    with pytest.raises(RunError, match=r"run\.trec:2: 5 columns"):
+        Run.load(path)
+
+
 def test_a_byte_order_mark_within_a_file_is_part_of_an_id(way: str, tmp_path: Path) -> None:
     path = tmp_path / "run.trec"
     line = "\ufeffq{} Q0 d1 1 0.5 tag\n"  # as long as a block, so each begins one
