@@ -277,11 +277,14 @@ def test_two_separators_do_not_make_up_for_a_missing_column(tmp_path: Path) -> N
             evaluate(Run.scan(path), GoldenSet.from_dict({"q0": {"d1": 1}}))
 
 
-@pytest.mark.usefixtures("way")
-def test_a_long_line_does_not_make_up_for_a_short_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize("way", WAYS)
+def test_a_long_line_does_not_make_up_for_a_short_one(
+    way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choose(monkeypatch, way, 1000)  # one block
     path = tmp_path / "run.trec"
-    path.write_text("q1 Q0 d1 1 0.5 two words\nq1 Q0 d2 2 0.4\nq1 Q0 d3 3 0.3 tag\n")
-    with pytest.raises(RunError, match=r"run\.trec:2: 5 columns"):
+    path.write_text("q Q0 a 1 3 t\nq Q0 b 2 2 two words\nq Q0 c 3 1\nq Q0 d 4 0 t\n")
+    with pytest.raises(RunError, match=r"run\.trec:3: 5 columns"):
         Run.load(path)
 
 
