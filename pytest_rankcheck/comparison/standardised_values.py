@@ -26,6 +26,7 @@ from pytest_rankcheck.evaluation.recorded_precision import SLACK
 
 if TYPE_CHECKING:
     from pytest_rankcheck.comparison.comparison import Comparison
+    from pytest_rankcheck.comparison.measurement import Measured
     from pytest_rankcheck.metrics.metric_names import Metric
 
 
@@ -87,7 +88,8 @@ def standardised(comparison: Comparison, metric: Metric, attribute: str) -> Stan
     names = tuple(dict.fromkeys((*now, *known)))
     own = _slice_of(values.query_ids, evaluation.query_ids, now, names)
     if isinstance(values, Paired):
-        wanted = np.array([counts.get(name, 0) for name in names], dtype=np.float64)
+        sizes = _sizes(other, metric, places) if places else counts
+        wanted = np.array([sizes.get(name, 0) for name in names], dtype=np.float64)
         total = float(wanted.sum())
         kept, weights, is_there = _at_mix(own, values.weights, wanted)
         part: ComparedValues = replace(values.at(kept.tolist()), weights=weights)
@@ -101,6 +103,15 @@ def standardised(comparison: Comparison, metric: Metric, attribute: str) -> Stan
     is_gone = (wanted > 0) & ~is_there
     share = float(wanted[is_gone].sum() / max(1, total))
     return Standardised(part, tuple(compress(names, is_gone)), share)
+
+
+def _sizes(
+    measured: Measured, metric: Metric, places: Mapping[str, Sequence[int]]
+) -> Mapping[str, float]:
+    """Return how much the queries of each slice weigh in the mean of a metric."""
+    values, weights = measured.values(metric), measured.weights_of(metric)
+    counting = np.where(np.isnan(values), 0.0, 1.0 if weights is None else weights)
+    return {name: float(counting[np.asarray(its, np.intp)].sum()) for name, its in places.items()}
 
 
 def _at_mix(

@@ -23,7 +23,7 @@ from pytest_rankcheck import (
 )
 from pytest_rankcheck.gates.configured_gates import gate_of
 
-RATE = Metric.parse("SuccessRate")
+RATE, RR, GAUC = map(Metric.parse, ("SuccessRate", "RR", "GAUC"))
 
 
 def sessions(week: str, **successes: tuple[int, int]) -> Evaluation:
@@ -155,6 +155,30 @@ def test_a_golden_set_whose_slices_change_size() -> None:
     standard = Gate.tolerance(abs=0.05, standardise="locale").decide(compare(now, record), "RR")
     assert standard.overall.pairs.difference == pytest.approx(-0.2)
     assert standard.overall.outcome is Outcome.REGRESSED
+
+
+def test_the_mix_is_of_what_counts_in_the_mean() -> None:
+    """By weight, and without queries that have no value: the same queries have the same mix."""
+    ids = [f"q{number}" for number in range(12)]
+    of_query = {
+        each: {"locale": "de" if number < 6 else "en", "volume": 1 + number}
+        for number, each in enumerate(ids)
+    }
+    more = {each: {f"{each} {number}": 0 for number in range(int(each[1:]))} for each in ids}
+    judged = {each: {"good": int(each != "q1"), "bad": 0, **more[each]} for each in ids}
+    golden = GoldenSet.from_dict(judged, attributes=of_query)
+    before = Run.from_dict({each: ["good"] for each in ids})
+    now = Run.from_dict({each: ["bad", "good"] if each > "q5" else ["good"] for each in ids})
+    for measured, metric in ((golden.weighted("volume"), RR), (golden, RR), (golden, GAUC)):
+        sides = [evaluate(run, measured, no_relevant="exclude") for run in (now, before)]
+        record = Record.of(sides[1], [metric], attributes=["locale"])
+        for other in (sides[1], record):
+            verdict = Gate.significant().decide(compare(sides[0], other), metric, "locale")
+            assert verdict.mixes == ()
+    standardised = Gate.significant(standardise="locale")
+    weighted = [evaluate(run, golden.weighted("volume")) for run in (now, before)]
+    pairs = standardised.decide(compare(*weighted), RR).overall.pairs
+    assert pairs.mean_after == pytest.approx(weighted[0].mean(RR))
 
 
 def test_the_gate_is_written_and_compared_with_its_mix() -> None:
