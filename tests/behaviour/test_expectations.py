@@ -322,8 +322,10 @@ def test_long_rankings_and_many_queries_are_cut_and_counted() -> None:
     assert "\n    and q06, q07, q08, q09, q10 and 19 more\n" in text
     assert max(map(len, text.splitlines())) < 130
     assert len(text.splitlines()) <= 40
-    text = failure_of([Expectation.in_top(1, "x", query="q00")], run, golden)
-    assert "   ... of 40\n" in text
+    for length in (0, 40):  # also where ten of them do not fit on three lines
+        run = Run.from_dict(dict.fromkeys(many, [f"{doc}{'-' * length}" for doc in ranking]))
+        text = failure_of([Expectation.in_top(1, "x", query="q00")], run, golden)
+        assert "   ... of 40\n" in text
 
 
 def test_untrusted_text_is_harmless() -> None:

@@ -133,10 +133,12 @@ def _ranking(answer: Answer, query: AnsweredQuery, start: str) -> Sequence[str]:
         items = ["nothing"]
     elif answer.first > 1:
         items.insert(0, "...")
-    if answer.size >= answer.first + len(answer.documents):
-        items.append(f"... of {answer.size:,}")
-    lines = packed(items, indent=" " * len(start), gap="   ")
-    return [line[len(start) :] for line in islice(lines, _MOST_LINES)]
+    of = f"... of {answer.size:,}"
+    others = [of] if answer.size >= answer.first + len(answer.documents) else []
+    while len(lines := [*packed([*items, *others], " " * len(start), gap="   ")]) > _MOST_LINES:
+        del items[-1]
+        others = [of]
+    return [line[len(start) :] for line in lines]
 
 
 def shown_change(before: str, after: str) -> tuple[str, str]:
