@@ -25,6 +25,7 @@ from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.errors import ConfigurationError
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.metric_values import attributes_of
 from pytest_rankcheck.gates.family_decisions import decide_family
 from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict
@@ -108,7 +109,8 @@ def assert_not_regressed(
             chosen = replace(chosen, min_queries=min_queries)
         gates[each] = chosen if standardise is None else replace(chosen, standardise=standardise)
         evaluation.refuse_no_value(each)
-    if by is not None and not any(each.kind.sliced_by(by) for each in gates):
+    attributes = attributes_of(by)
+    if attributes and not any(each.kind.sliced_by(attributes) for each in gates):
         first = next(iter(gates))
         first.kind.refuse_parts(first)
     if isinstance(baseline, Baseline):

@@ -15,6 +15,7 @@ from pytest_rankcheck import (
     Record,
     Run,
     assert_at_least,
+    assert_not_regressed,
     compare,
     evaluate,
 )
@@ -89,3 +90,6 @@ def test_what_it_cannot_do_is_refused_in_its_words() -> None:
         now.mean_at(NAME, [0])
     with pytest.raises(ConfigurationError, match=words + "significant"):
         Gate.significant().decide(compare(now, now), NAME)
+    with pytest.raises(MetricError, match=words + "has none of a slice"):
+        assert_not_regressed(now, now, NAME, by="lang")
+    assert_not_regressed(now, now, [NAME, "RR"], by=())  # which gates by none
