@@ -97,6 +97,10 @@ def test_a_constant_scorer_is_mostly_tied() -> None:
         "1.0000 (tie_range); does the ranker return its real scores?"
     )
     assert note in list(evaluation_notes(evaluation))
+    found = evaluate(Run.from_dict(constant), golden)
+    assert found.mean("R@10") == 1
+    [note] = tie_notes(found)
+    assert "as in query 'q0'; R@10 is 1.0000 in any order of ties; does the ranker " in note.text
 
 
 def test_other_rankings_are_not() -> None:

@@ -159,11 +159,13 @@ def tie_notes(evaluation: Evaluation) -> Iterator[Note]:
     metric = next(ours, Metric.parse(usual_metrics(evaluation.depth)[0]))
     with warnings.catch_warnings():  # the evaluation itself has warned already
         warnings.simplefilter("ignore", MetricWarning)
-        low, high = evaluation.tie_range(metric)
+        low, high = (f"{mean:.4f}" for mean in evaluation.tie_range(metric))
+    effect = f"depending on how ties are ordered, {metric} ranges from {low} to {high} (tie_range)"
+    if low == high:
+        effect = f"{metric} is {low} in any order of ties"
     text = (
         f"the scores of {run} are mostly tied, as in query '{quoted(tied[0])}'; "
-        f"depending on how ties are ordered, {metric} ranges from {low:.4f} to {high:.4f} "
-        "(tie_range); does the ranker return its real scores?"
+        f"{effect}; does the ranker return its real scores?"
     )
     yield Note(Topic.MISLEADING, f"{start}: {text}")
 
