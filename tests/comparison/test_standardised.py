@@ -22,6 +22,7 @@ from pytest_rankcheck import (
     evaluate_sessions,
 )
 from pytest_rankcheck.gates.configured_gates import gate_of
+from pytest_rankcheck.reports.text.verdict_notes import verdict_notes
 
 RATE, RR, GAUC = map(Metric.parse, ("SuccessRate", "RR", "GAUC"))
 
@@ -100,6 +101,15 @@ def test_the_text_tells_mix_from_quality() -> None:
     assert (
         "-0.1000 at the baseline's mix of device, which decides; as it is, -0.1600; -0.0600 is mix"
         in text
+    )
+
+
+def test_a_slice_that_is_not_gated_names_the_test_of_two_samples() -> None:
+    verdict = decided(WORSE, Gate.tolerance(abs=0.5, min_queries=600))
+    texts = [each.text for each in verdict_notes("week", [verdict])]
+    assert texts[0] == (
+        "SuccessRate on 'week' in device=desktop (550 sessions): 0.8000 -> 0.7000, p = 0.0002 "
+        "(permutation test of two samples, Holm)"
     )
 
 

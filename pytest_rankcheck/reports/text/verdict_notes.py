@@ -17,6 +17,7 @@ from pytest_rankcheck.reports.text.evidence_text import (
     fell_word,
     group_lines,
     mix_lines,
+    p_text,
     power_text,
     replay_lines,
 )
@@ -101,7 +102,7 @@ def _remarks(verdict: Verdict) -> Iterator[tuple[Topic, str]]:
         where = f" in {quoted(part.label)} ({part.pairs.size:,} {units})"
         yield (
             Topic.UNGATED_FALL,
-            f"{where}: {means}, p = {part.p:.4f} (paired sign-flip test, Holm)",
+            f"{where}: {means}, p {p_text(part.p)} ({part.pairs.test_name}, Holm)",
         )
     if verdict.futility:
         yield Topic.DECIDES_NOTHING, f": {verdict.gate} decides nothing: {verdict.futility}"
