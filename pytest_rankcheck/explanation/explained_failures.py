@@ -298,10 +298,9 @@ def _slices(verdicts: Mapping[Metric, Verdict]) -> Sequence[ExplainedSlice]:
 def _fell_most(verdict: Verdict) -> str | None:
     """Return the gated slice whose mean fell more than that of any other, if there is one."""
     gated = [part for part in verdict.slices if part.outcome is not Outcome.NOT_GATED]
-    first, second = [*sorted(gated, key=lambda part: part.pairs.gain), None, None][:2]
-    if first is None or (second and second.pairs.gain - SLACK <= first.pairs.gain):
-        return None
-    return first.label
+    lowest = min((part.pairs.gain for part in gated), default=0.0)
+    labels = [part.label for part in gated if part.pairs.gain <= lowest + SLACK]
+    return labels[0] if len(labels) == 1 else None
 
 
 def _bounded_slices(failing: Mapping[Metric, Sequence[Bounded]]) -> Iterator[ExplainedSlice]:

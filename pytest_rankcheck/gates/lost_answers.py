@@ -75,12 +75,13 @@ def lost_answers_in(comparison: Comparison, fewest: int) -> LostAnswers | None:
     clusters = comparison.clusters(comparison.places, comparison.other_places)
     units: IntArray = np.arange(len(comparison.query_ids)) if clusters is None else clusters
     count, compared = len(set(units[lost].tolist())), len(set(units.tolist()))
+    needed = fewest_of(compared, fewest)
     return LostAnswers(
         tuple(map(comparison.query_ids.__getitem__, lost)),
         count,
         compared,
         "query" if clusters is None else "cluster",
-        blocks=count >= (needed := fewest_of(compared, fewest)) and not gained,
+        blocks=count >= needed and not gained,
         fewest=needed,
     )
 
