@@ -38,6 +38,10 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     # Or each process that a test starts compiles the package and its libraries anew.
     sys.dont_write_bytecode = False
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    # Or pytest inside pytest repeats each failure, in its short summary and in annotations.
+    for name in [*os.environ]:
+        if name in ("CI", "BUILD_NUMBER") or name.startswith("GITHUB_"):
+            del os.environ[name]
     whole_suite = config.args_source is pytest.Config.ArgsSource.TESTPATHS
     if not whole_suite or not config.pluginmanager.hasplugin("xdist"):
         return

@@ -144,7 +144,7 @@ def run(command: list[str], folder: Path) -> str:
     environment = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(("PYTEST_", "COV_", "GITHUB_")) and name not in ("CI", "COLUMNS")
+        if not name.startswith(("PYTEST_", "COV_")) and name != "COLUMNS"
     }
     done = subprocess.run(
         command,

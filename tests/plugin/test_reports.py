@@ -27,13 +27,6 @@ def test_mrr(evaluation, baseline):
 """
 
 
-@pytest.fixture(autouse=True)
-def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hide the environment variables of the CI that runs these tests."""
-    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE"):
-        monkeypatch.delenv(name, raising=False)
-
-
 @pytest.fixture
 def regressed(project: Project) -> Project:
     """A project in which 8 of 80 queries are worse than the baseline."""
