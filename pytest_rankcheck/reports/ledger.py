@@ -76,8 +76,8 @@ def collecting(
         _made.set({})
 
 
-def place_of_documents(key: object, line: str) -> str:
-    """Return the test whose failure text has shown these documents; empty if none has.
+def place_of_documents(key: object, line: str) -> str | None:
+    """Return the test whose failure text has shown these documents; None if none has.
 
     Args:
         key: the query and its documents.
@@ -85,10 +85,10 @@ def place_of_documents(key: object, line: str) -> str:
     """
     printed = _printed.get()
     if printed is None:
-        return ""
+        return None
     if key not in printed.tests:
         printed.of_test[key] = line
-    return printed.tests.get(key, "")
+    return printed.tests.get(key)
 
 
 def made_once(make: Callable[..., T], *of: object) -> T:

@@ -1,5 +1,6 @@
 """Failure texts are short: at most 40 lines, and the documents of a query once in a test session."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import cycle
@@ -211,11 +212,26 @@ def test_the_documents_of_a_query_are_in_one_text_of_a_test_session() -> None:
     assert text_in("test_a") == first
     second = text_in("test_b")
     assert "grade" not in second
-    assert second.count("      documents: see test_a") == 4
+    lines = second.splitlines()
+    place = lines.index("    documents: see test_a")
+    assert lines[place - 1] == "  the queries that miss the bound most, of 40"
+    assert second.count("documents:") == 1
     with collecting(printed=printed):
-        assert fall_text().count("documents: see test_a") == fall_text().count("documents:")
+        assert (
+            fall_text().count("    documents: see test_a") == fall_text().count("documents:") == 1
+        )
         with pytest.raises(AssertionError, match="    documents: see test_a"):
             assert_expectations(ranked(0), GOLDEN, [EXPECTED])
+    first_query = next(iter(printed.tests))
+    printed.tests[first_query] = "test_c"
+    with collecting(printed=printed):
+        assert re.findall("( *)documents: see (.*)", floor_text()) == [
+            (" " * 6, test) for test in ("test_c", "test_a", "test_a", "test_a")
+        ]
+    del printed.tests[first_query]
+    with collecting(printed=printed):
+        assert floor_text().count("      documents: see test_a") == 3
+        assert floor_text().count("      d0 (grade 3) at 3") == 1
     with collecting(printed=PrintedDocuments()):
         assert floor_text() == first
 
@@ -248,14 +264,20 @@ def test_a_ranking_is_in_one_text_of_a_test_session() -> None:
         assert_invariant(reversed_if_loud, golden, str.upper)
 
     assert "      as it is   1 x   2 y\n      perturbed  1 y   2 x\n" in text_in("a", invariance)
-    for check, labels in (
-        (invariance, ("as it is ", "perturbed")),
-        (lambda: assert_deterministic(lambda text: next(answers), golden), ("first", "then ")),
-        (lambda: answered_lines(changes), ("before", "now   ")),
+    for check, label in (
+        (invariance, "as it is "),
+        (lambda: assert_deterministic(lambda text: next(answers), golden), "first"),
+        (lambda: answered_lines(changes), "before"),
     ):
-        lines = text_in("b", check).splitlines()
-        for label in labels:
-            assert f"{label}  documents: see a" in [line.lstrip() for line in lines]
+        text = text_in("b", check)
+        assert "  the queries that differ most\n    documents: see a\n    q" in text
+        assert text.count("documents:") == 1
+        assert label not in text
+    of_one = next(iter(printed.tests))
+    printed.tests[of_one] = "c"
+    assert "before  documents: see c\n      now     documents: see a" in text_in(
+        "b", lambda: answered_lines(changes)
+    )
 
 
 @pytest.mark.parametrize(("empty", "is_noted"), [(0, False), (1, False), (2, True), (39, True)])

@@ -9,7 +9,15 @@ from itertools import accumulate, chain, islice, zip_longest
 from pytest_rankcheck.behaviour.expectation_check import ExpectationResult
 from pytest_rankcheck.errors import listed, quoted
 from pytest_rankcheck.explanation.explanation import Answer, AnsweredQuery, Explanation
-from pytest_rankcheck.reports.text.wording import documents_once, named, number_text, packed
+from pytest_rankcheck.reports.text.wording import (
+    Documents,
+    common_place,
+    documents_once,
+    named,
+    number_text,
+    packed,
+    seen_in,
+)
 
 _QUERY, _DEEP = " " * 4, " " * 6
 _MOST_LINES = 3
@@ -39,12 +47,19 @@ def answered_lines(explanation: Explanation, room: int | None = None) -> Iterato
     queries = explanation.answered
     if not queries:
         return
-    blocks = [[*_query_lines(each, explanation.golden_set)] for each in queries]
-    lines = None if room is None else max(1, room - 2)
+    parts = [_query_text(each, explanation.golden_set) for each in queries]
+    everywhere = common_place(answer for _, answers in parts for answer in answers)
+    blocks = [
+        [*lines, *(line for answer in answers for line in answer.beside(everywhere))]
+        for lines, answers in parts
+    ]
+    lines = None if room is None else max(1, room - 2 - bool(everywhere))
     fit = (lines is None or end <= lines for end in accumulate(map(len, blocks)))
     shown = max(1, sum(fit))
     is_expected = any(query.broken for query in queries)
     yield "  not ranked as expected" if is_expected else "  the queries that differ most"
+    if everywhere:
+        yield f"{_QUERY}{seen_in(everywhere)}"
     yield from islice(chain.from_iterable(blocks[:shown]), lines)
     names = [*(query.id for query in queries[shown:]), *explanation.others][:_NAMED]
     if names:
@@ -64,9 +79,8 @@ def answered_title(query: AnsweredQuery) -> str:
     return "   ".join(filter(None, (f"{quoted(query.id, 60)}{text}{place}", *moves)))
 
 
-def _query_lines(query: AnsweredQuery, golden_set: str) -> Iterator[str]:
-    """Yield the title, and below it the texts if they are long, what was expected, the answers."""
-    yield f"{_QUERY}{answered_title(query)}"
+def _query_text(query: AnsweredQuery, golden_set: str) -> tuple[Sequence[str], Sequence[Documents]]:
+    """Return the title with the texts if they are long and what was expected; and the answers."""
     rows: list[_Row] = []
     if query.becomes is not None:
         before, after = shown_change(query.text, query.becomes)
@@ -76,14 +90,16 @@ def _query_lines(query: AnsweredQuery, golden_set: str) -> Iterator[str]:
         rows += _expected(result, query)
     labels = [*(label for label, _ in rows), *(answer.label for answer in query.answers)]
     width = max(map(len, labels))
-    for label, lines in rows:
-        yield from _labelled(f"{_DEEP}{label:{width}}  ", lines)
+    lines = [f"{_QUERY}{answered_title(query)}"]
+    for label, said in rows:
+        lines += _labelled(f"{_DEEP}{label:{width}}  ", said)
+    answers = []
     for answer in query.answers:
         start = f"{_DEEP}{answer.label:{width}}  "
-        lines = [answer.failure] if answer.failure else _ranking(answer, query, start)
+        said = [answer.failure] if answer.failure else _ranking(answer, query, start)
         key = () if answer.failure else answer.documents
-        shown = _labelled(start, lines)
-        yield from documents_once(golden_set, query.id, key, shown, start) if key else shown
+        answers.append(documents_once(golden_set, query.id, key, _labelled(start, said), start))
+    return lines, answers
 
 
 def _labelled(start: str, lines: Sequence[str]) -> Iterator[str]:

@@ -38,15 +38,18 @@ from pytest_rankcheck.reports.text.verdict_headlines import (
     verdict_headline,
 )
 from pytest_rankcheck.reports.text.wording import (
+    Documents,
     bound_text,
     bounded_text,
     change,
+    common_place,
     documents_once,
     interval_text,
     means_change,
     named,
     number_text,
     packed,
+    seen_in,
     set_text,
 )
 
@@ -338,11 +341,20 @@ def _worst(explanation: Explanation) -> Iterator[str]:
         return
     of = f", of {explanation.fallen:,}" if explanation.fallen > len(shown) else ""
     yield f"  the {units} that {_fell(explanation)} most{of}"
-    for query in shown:
+    documents = [_documents(query, explanation) for query in shown]
+    everywhere = common_place(documents)
+    if everywhere:
+        yield f"    {seen_in(everywhere)}"
+    for query, each in zip(shown, documents, strict=True):
         yield f"    {query_line(query, explanation)}"
-        documents = (document_text(explanation, each) for each in query.documents)
-        lines = islice(packed(documents, indent="      "), _LINES_OF_DOCUMENTS)
-        yield from documents_once(explanation.golden_set, query.id, query.top, lines)
+        yield from each.beside(everywhere)
+
+
+def _documents(query: ExplainedQuery, explanation: Explanation) -> Documents:
+    indent = " " * 6
+    documents = (document_text(explanation, each) for each in query.documents)
+    lines = islice(packed(documents, indent), _LINES_OF_DOCUMENTS)
+    return documents_once(explanation.golden_set, query.id, query.top, lines, indent)
 
 
 def query_line(query: ExplainedQuery, explanation: Explanation) -> str:

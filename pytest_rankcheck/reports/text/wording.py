@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import listed, plural, quoted
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 _WIDTH = 96
 _TOP = 10
-_DEEP, _SEE = " " * 6, "documents: see"
 
 
 def number_text(value: float | None, digits: int = 4) -> str:
@@ -112,22 +112,50 @@ def user_counts(evaluation: Evaluation) -> Iterator[str]:
             yield f"{metric} is of {plural(known.user_count, 'user')} in {known.name}"
 
 
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """What there is to say about the documents of a query, or of an answer to it."""
+
+    lines: Sequence[str]
+    start: str
+    """What the first line starts with."""
+    place: str | None
+    """The test whose failure text has shown them; None if none has."""
+
+    def beside(self, everywhere: str | None) -> Sequence[str]:
+        """Return the lines, or where they are if the list of queries does not say that."""
+        if self.place is None:
+            return self.lines
+        return [] if self.place == everywhere else [f"{self.start}{seen_in(self.place)}"]
+
+
 def documents_once(
-    name: str, query_id: str, ranking: Sequence[str], lines: Iterable[str], start: str = _DEEP
-) -> Iterator[str]:
-    """Yield lines on the documents of a query, or where the test session has shown them already.
+    name: str, query_id: str, ranking: Sequence[str], lines: Iterable[str], start: str
+) -> Documents:
+    """Return the lines on documents of a query, with where the test session has shown them.
 
     Args:
         name: of the golden set.
         query_id: the query.
-        ranking: its documents.
+        ranking: its documents; empty if the lines are not about any.
         lines: what there is to say about them.
         start: what the first line starts with.
     """
-    shown = list(lines)
-    if shown:
-        place = place_of_documents((name, query_id, *ranking[:_TOP]), shown[0])
-        yield from [f"{start}{_SEE} {place}"] if place else shown
+    said = tuple(lines)
+    is_known = bool(said and ranking)
+    key = (name, query_id, *ranking[:_TOP])
+    return Documents(said, start, place_of_documents(key, said[0]) if is_known else None)
+
+
+def common_place(documents: Iterable[Documents]) -> str | None:
+    """Return where everything is that a list of queries would say, if that is one test."""
+    places = {each.place for each in documents if each.lines}
+    return places.pop() if len(places) == 1 else None
+
+
+def seen_in(place: str) -> str:
+    """Return where documents are that are not shown again."""
+    return f"documents: see {place}"
 
 
 def named(doc_id: str, title: str | None) -> str:
