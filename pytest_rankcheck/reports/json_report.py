@@ -15,7 +15,8 @@ from pytest_rankcheck.remedies import Remedy
 from pytest_rankcheck.reports.findings import GateFinding, Note
 from pytest_rankcheck.reports.measurement_findings import as_json
 from pytest_rankcheck.reports.report_data import Report
-from pytest_rankcheck.reports.text.failure_text import failure_lines, headline, remark_lines
+from pytest_rankcheck.reports.text.failure_text import failure_lines, remark_lines
+from pytest_rankcheck.reports.text.metrics_text import headline
 from pytest_rankcheck.reports.text.wording import gate_words
 
 FORMAT_NAME = "pytest-rankcheck report"

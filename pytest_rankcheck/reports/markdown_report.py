@@ -15,13 +15,11 @@ from pytest_rankcheck.reports.findings import GateFinding, Note, Topic, by_headi
 from pytest_rankcheck.reports.leaderboard import LeaderboardFinding
 from pytest_rankcheck.reports.report_data import Report
 from pytest_rankcheck.reports.text.answers_text import answered_title
-from pytest_rankcheck.reports.text.failure_text import (
+from pytest_rankcheck.reports.text.failure_text import failure_lines, query_line, remark_lines
+from pytest_rankcheck.reports.text.metrics_text import (
     counts_text,
-    failure_lines,
     headline,
     numbers_lines,
-    query_line,
-    remark_lines,
     slice_line,
 )
 from pytest_rankcheck.reports.text.wording import change, gate_words, number_text

@@ -43,7 +43,7 @@ NOT_NEEDED = [
     *("plugin.lint_items", "rankers.adapters", "rankers.shared_run"),
     *("explanation.gate_numbers", "reports.html_report", "reports.report_data"),
     *("reports.text.blocked_text", "reports.text.evidence_text", "reports.text.branch_notes"),
-    *("reports.text.failure_text", "reports.text.verdict_notes"),
+    *("reports.text.failure_text", "reports.text.metrics_text", "reports.text.verdict_notes"),
     *("statistics.sample_size", "statistics.two_samples"),
 ]
 MOST = 190

@@ -42,19 +42,19 @@ def evidence_lines(verdict: GateNumbers) -> Iterator[str]:
     low, high = evidence.interval
     interval = f"95% interval of the difference [{change(low)}, {change(high)}], "
     p = f"p {p_text(evidence.p)} ({evidence.test})"
-    yield f"  {'' if math.isnan(low) else interval}{p}"
+    yield f"{'' if math.isnan(low) else interval}{p}"
     yield from _units(verdict, evidence)
     yield from _decided(verdict, evidence)
     yield from _ruled_out(verdict, evidence)
     if verdict.ties is not None:
-        yield f"  {ties_text(verdict.metric, verdict.ties, has_slices=bool(verdict.slices))}"
+        yield ties_text(verdict.metric, verdict.ties, has_slices=bool(verdict.slices))
     yield from _noise(evidence)
     power = power_text(verdict.metric, evidence.power, verdict.alpha)
     if evidence.power.is_possible:
         effect = f"effect {evidence.effect:+.2f} standard deviations"
         power = f"{effect}; {power}{_needed(verdict, evidence)}"
     if power:
-        yield f"  {power}"
+        yield power
 
 
 def power_text(metric: Metric, power: Power, alpha: float) -> str:
@@ -87,7 +87,7 @@ def _noise(evidence: Evidence) -> Iterator[str]:
         return
     before, now = (plural(count, "replicate") for count in (noise.before, noise.now))
     yield (
-        f"  retraining, or what else differs between replicates, is {share:.0%} of the variance of "
+        f"retraining, or what else differs between replicates, is {share:.0%} of the variance of "
         f"this interval: standard deviation {noise.deviation:.4f}, {before} in the baseline, {now} "
         "now"
     )
@@ -97,18 +97,18 @@ def _units(verdict: GateNumbers, evidence: Evidence) -> Iterator[str]:
     """Yield the number of independent units if it differs from the number of queries."""
     if evidence.clusters is not None:
         clusters = plural(evidence.clusters, "cluster")
-        yield f"  in {clusters} (such as sessions or users), each one independent unit"
+        yield f"in {clusters} (such as sessions or users), each one independent unit"
     if evidence.effective_size is not None:
         queries = verdict.metric.kind.counted(verdict.leading.queries)
         size = f"{evidence.effective_size:,.1f}"
-        yield f"  weighted: the effective sample size of {queries} is {size}"
+        yield f"weighted: the effective sample size of {queries} is {size}"
     if evidence.samples is None:
         return
     (before, now), effect = evidence.samples, evidence.design_effect
     times = "" if math.isnan(effect) else f"; the variance is {effect:.1f} times that of sessions"
     then, side = quoted(verdict.sides.before), quoted(verdict.sides.now)
     yield (
-        f"  {plural(before, 'cluster')} {then}, {now:,} {side} (such as users), each one "
+        f"{plural(before, 'cluster')} {then}, {now:,} {side} (such as users), each one "
         f"independent unit{times}"
     )
 
@@ -138,10 +138,10 @@ def _decided(verdict: GateNumbers, evidence: Evidence) -> Iterator[str]:
     where = f" in {quoted(least.label)}" if least.label else ""
     corrected = f" (Holm, {verdict.decisions} decisions)" if verdict.decisions > 1 else ""
     fall = f"{fall_word(verdict.metric)}{where}{corrected}"
-    yield f"  decided by {verdict.gate}: p {p_text(least.p)} for the {fall}"
+    yield f"decided by {verdict.gate}: p {p_text(least.p)} for the {fall}"
     if not evidence.has_range:
         yield (
-            "  without a known range, such as that of durations, this test blocks up to twice as "
+            "without a known range, such as that of durations, this test blocks up to twice as "
             "many innocent changes as alpha says"
         )
 
@@ -156,15 +156,15 @@ def _ruled_out(verdict: GateNumbers, evidence: Evidence) -> Iterator[str]:
         return
     if math.isinf(bound):
         yield (
-            f"  {units} without a change rule out no {fall}: it is unknown how far "
+            f"{units} without a change rule out no {fall}: it is unknown how far "
             f"{verdict.metric} can {fall}"
         )
     elif evidence.is_same:
-        yield f"  {units} without a change cannot rule out a {fall} below {-bound:.4f}"
+        yield f"{units} without a change cannot rule out a {fall} below {-bound:.4f}"
     else:
         level = f"{100 * (1 - verdict.alpha):g}%"
         yield (
-            f"  a {fall} of {-bound:.4f} is not ruled out (one-sided {level} bound, which allows "
+            f"a {fall} of {-bound:.4f} is not ruled out (one-sided {level} bound, which allows "
             f"for a large {fall} that was not sampled)"
         )
 
@@ -272,7 +272,7 @@ def unjudged_lines(unjudged: Unjudged) -> Iterator[str]:
     """Yield how many unjudged documents there are, and the bounds if known; nothing without any."""
     if not unjudged.documents and not unjudged.left:
         return
-    yield f"  {_counts(unjudged)}"
+    yield _counts(unjudged)
     if math.isnan(unjudged.if_irrelevant):
         return
     irrelevant, grade = change(unjudged.if_irrelevant), f"grade {unjudged.grade:g}"
@@ -282,7 +282,7 @@ def unjudged_lines(unjudged: Unjudged) -> Iterator[str]:
         grade = "it"
     if unjudged.left and not math.isnan(unjudged.if_left_relevant):
         bounds.append(f"if those that left had {grade}, {change(unjudged.if_left_relevant)}")
-    yield f"    {'; '.join(bounds)}"
+    yield f"  {'; '.join(bounds)}"
 
 
 def _counts(unjudged: Unjudged) -> str:

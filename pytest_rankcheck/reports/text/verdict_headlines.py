@@ -28,7 +28,7 @@ def verdict_headline(verdict: GateNumbers, where: str) -> str:
         word = "regressed"
     elif verdict.replay is not None and verdict.replay.leaves_open:
         word = "is inconclusive"
-    elif verdict.lost_answers is not None and verdict.lost_answers.blocks:
+    elif verdict.lost_answers is not None and starts_with_lost_answers(verdict):
         return f"{verdict.lost_answers.text} on {where}; {verdict.metric} {means}"
     elif verdict.query_drops:
         return f"{verdict.metric} of {query_drops_text(verdict)} on {where}: {means}"
@@ -41,6 +41,13 @@ def verdict_headline(verdict: GateNumbers, where: str) -> str:
         word = "is inconclusive" if is_open else worse
     place = f"in {quoted(leading.label)} of" if leading.label else "on"
     return f"{verdict.metric} {word} {place} {where}: {means}; {why}"
+
+
+def starts_with_lost_answers(verdict: GateNumbers) -> bool:
+    """Return whether the first line of a verdict is about queries that lost their answers."""
+    lost, replay = verdict.lost_answers, verdict.replay
+    is_other = verdict.leading.outcome == Outcome.REGRESSED or (replay and replay.leaves_open)
+    return lost is not None and lost.blocks and not is_other
 
 
 def query_drops_text(verdict: GateNumbers) -> str:

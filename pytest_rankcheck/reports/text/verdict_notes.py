@@ -87,7 +87,7 @@ def inconclusive_text(verdict: Verdict, evaluation: Evaluation) -> str:
     elif verdict.replay is not None:
         lines += replay_lines(verdict.replay)
     lines += evidence_lines(explained)
-    return "; ".join(map(str.strip, lines))
+    return "; ".join(lines)
 
 
 def _start(golden_name: str, metrics: str) -> str:

@@ -1,0 +1,246 @@
+"""What failed, in numbers: the headline, a line for each metric, and one for each slice."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+
+from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.explanation.explanation import ExplainedSlice, Explanation, MetricFailure
+from pytest_rankcheck.explanation.gate_numbers import Decided, GateNumbers
+from pytest_rankcheck.gates.verdict import Outcome
+from pytest_rankcheck.reports.text.evidence_text import (
+    evidence_lines,
+    group_lines,
+    mix_lines,
+    p_text,
+    replay_lines,
+    ties_text,
+)
+from pytest_rankcheck.reports.text.verdict_headlines import (
+    gap_text,
+    query_drops_text,
+    starts_with_lost_answers,
+    verdict_headline,
+)
+from pytest_rankcheck.reports.text.wording import (
+    bound_text,
+    bounded_text,
+    change,
+    interval_text,
+    means_change,
+    number_text,
+    set_text,
+)
+
+_METRICS = 5
+_SLICES = 4
+
+
+def headline(explanation: Explanation) -> str:
+    """Return what failed, in a line."""
+    failures, where = explanation.failures, set_text(explanation.kind, explanation.golden_set)
+    if explanation.headline:
+        return explanation.headline
+    some = f"{len(failures)} of {explanation.of} metrics"
+    if len(failures) == 1:
+        start = f"{some} failed: " if explanation.of > 1 else ""
+        return start + _alone(failures[0], explanation, where)
+    size = explanation.kind.counted(explanation.queries)
+    if failures[0].bound is not None:
+        return f"{some} are beyond their bounds on {where} ({size})"
+    verdicts = [each.verdict for each in failures if each.verdict]
+    lost = verdicts[0].lost_answers
+    verdicts = [each for each in verdicts if not each.only_loses_answers]
+    if lost is not None and not verdicts:
+        return f"{explanation.before_headline}{lost.text} on {where}"
+    some = f"{len(verdicts)} of {explanation.of} metrics"
+    rulings, gates = (
+        {Outcome(each.outcome).ruling for each in verdicts},
+        {each.gate for each in verdicts},
+    )
+    words = {"regressed": "regressed", "inconclusive": "are inconclusive"}
+    word = words.get(rulings.pop(), "failed") if len(rulings) == 1 else "failed"
+    regressed = (each for each in explanation.slices if each.outcome is Outcome.REGRESSED)
+    most = next((each for each in regressed if each.fell_most), None)
+    place = f", most in {quoted(most.label)}" if most else ""
+    allowed = f"; allowed: {gates.pop()}" if len(gates) == 1 else ""
+    groups = verdicts[0].groups
+    if groups is not None:
+        other, tested = map(quoted, groups.names)
+        where = f"{set_text(explanation.kind, groups.log)}, {tested} against {other}"
+    return f"{explanation.before_headline}{some} {word} on {where} ({size}){place}{allowed}"
+
+
+def _starts_with_lost_answers(explanation: Explanation) -> bool:
+    verdicts = [each.verdict for each in explanation.failures if each.verdict]
+    if explanation.headline:
+        return False
+    if len(verdicts) == 1:
+        return starts_with_lost_answers(verdicts[0])
+    return all(each.only_loses_answers for each in verdicts)
+
+
+def _alone(failure: MetricFailure, explanation: Explanation, where: str) -> str:
+    if failure.verdict is not None:
+        return explanation.before_headline + verdict_headline(failure.verdict, where)
+    leading = failure.leading
+    assert failure.bound is not None
+    assert leading is not None
+    if leading.label:
+        where = f"{quoted(leading.label)} of {where}"
+    size = failure.metric.kind.counted(leading.queries)
+    held = bounded_text(failure.bound, leading)
+    return f"{failure.metric} is {held} on {where} ({size}); it must be {bound_text(failure.bound)}"
+
+
+# --- metrics -------------------------------------------------------------------------------------
+
+
+def numbers_lines(explanation: Explanation, *, in_full: bool = False) -> Iterator[str]:
+    """Yield the numbers of each metric that failed."""
+    failures = explanation.failures
+    verdict = failures[0].verdict if failures else None
+    if len(failures) > 1 or explanation.headline:
+        yield from _table(explanation, in_full=in_full)
+    elif verdict is not None:
+        yield from _of_one(failures[0], verdict)
+        if in_full:
+            yield from evidence_lines(verdict)
+    yield from besides_numbers(explanation)
+    if verdict is not None and verdict.ties is not None and verdict.ties.decides and not in_full:
+        yield ties_text(verdict.metric, verdict.ties, has_slices=bool(verdict.slices))
+
+
+def besides_numbers(explanation: Explanation) -> Iterator[str]:
+    """Yield what is said of the first verdict besides its numbers."""
+    verdict = explanation.failures[0].verdict if explanation.failures else None
+    if verdict is None:
+        return
+    lost = verdict.lost_answers
+    if lost is not None and lost.blocks and not _starts_with_lost_answers(explanation):
+        yield lost.text
+    if verdict.groups is not None:
+        yield from group_lines(verdict.groups)
+    yield from islice(mix_lines(verdict), 2)
+    if verdict.replay is not None:
+        yield from replay_lines(verdict.replay)
+
+
+def _of_one(failure: MetricFailure, verdict: GateNumbers) -> Iterator[str]:
+    """Yield the counts of the only metric that failed, whose means are in the headline."""
+    if failure.metric.kind.single:
+        yield f"{failure.metric.kind.single}{interval_text(failure.interval)}"
+    else:
+        yield "; ".join((counts_text(verdict.leading, verdict), *_crossed(failure)))
+    if verdict.leading.label:
+        overall = verdict.overall
+        everything = verdict.metric.kind.counted(overall.queries)
+        mix = verdict.standardised_by
+        where = "" if mix is None else f", at the baseline's mix of {quoted(mix, 60)}"
+        yield f"all {everything}{where}: {means_change(overall.before, overall.now)}"
+    yield from _broken_limits(verdict)
+
+
+def _table(explanation: Explanation, *, in_full: bool) -> Iterator[str]:
+    """Yield a line for each of several metrics that failed."""
+    failures = explanation.failures
+    rows = [_cells(failure) for failure in failures]
+    if not rows:
+        return
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for failure, row in islice(zip(failures, rows, strict=True), _METRICS):
+        cells = (cell.ljust(size) for cell, size in zip(row, widths, strict=True))
+        yield "; ".join(("   ".join(cells).rstrip(), *_besides(failure)))
+        if in_full and failure.verdict is not None:
+            yield from (f"  {line}" for line in evidence_lines(failure.verdict))
+    if len(failures) > _METRICS:
+        names = ", ".join(str(each.metric) for each in failures[_METRICS:])
+        yield f"and {plural(len(failures) - _METRICS, 'more metric')}: {quoted(names, 200)}"
+
+
+def _cells(failure: MetricFailure) -> Sequence[str]:
+    """Return the name of a metric, its means, how many queries changed, and p."""
+    if failure.bound is not None and failure.leading is not None:
+        where = f" in {quoted(failure.leading.label)}" if failure.leading.label else ""
+        held = bounded_text(failure.bound, failure.leading)
+        return [str(failure.metric), f"{held}{where}", f"must be {bound_text(failure.bound)}"]
+    assert failure.verdict is not None
+    overall = failure.verdict.overall
+    means = f"{number_text(overall.before)} -> {number_text(overall.now)}"
+    counts = f"{failure.metric.kind.single}{interval_text(failure.interval)}"
+    if not failure.metric.kind.single:
+        counts = counts_text(overall, failure.verdict)
+    tested = "" if math.isnan(overall.p) else f"p {p_text(overall.p)}"
+    return [str(failure.metric), means, change(overall.difference), counts, tested]
+
+
+def _besides(failure: MetricFailure) -> Iterator[str]:
+    """Yield what else is said of one of several metrics, after its numbers."""
+    yield from _crossed(failure)
+    if failure.verdict is not None:
+        yield from _broken_limits(failure.verdict)
+
+
+def _broken_limits(verdict: GateNumbers) -> Iterator[str]:
+    if verdict.query_drops:
+        yield query_drops_text(verdict)
+    if verdict.wide_gap is not None:
+        yield gap_text(verdict.wide_gap, verdict.max_gap)
+
+
+def _crossed(failure: MetricFailure) -> Iterator[str]:
+    crossing = failure.crossing
+    if crossing is not None:
+        documents = plural(crossing.left, "relevant document")
+        yield f"{documents} left the top {crossing.k}, {crossing.entered:,} entered"
+
+
+def counts_text(part: Decided, verdict: GateNumbers) -> str:
+    """Return ``38 queries worse, 21 better, 166 equal``; for two samples, their sizes."""
+    counted = verdict.metric.kind.counted
+    if part.earlier is not None:
+        then, now = quoted(verdict.sides.before), quoted(verdict.sides.now)
+        return (
+            f"{counted(part.earlier)} {then}, {part.queries:,} {now}: different sessions, so "
+            "compared as two samples"
+        )
+    return f"{counted(part.losses or 0)} worse, {part.wins:,} better, {part.ties:,} equal"
+
+
+# --- slices --------------------------------------------------------------------------------------
+
+
+def slice_lines(explanation: Explanation) -> Iterator[str]:
+    """Yield a line for each slice, with all metrics that failed."""
+    slices = explanation.slices
+    yield from (slice_line(part, explanation) for part in slices[:_SLICES])
+    if len(slices) > _SLICES:
+        yield f"and {plural(len(slices) - _SLICES, 'more slice')}"
+
+
+def slice_line(part: ExplainedSlice, explanation: Explanation) -> str:
+    """Return ``locale=de (40 queries, regressed)   RR 1.0000 -> 0.7500``."""
+    is_bounded = any(before is None for before, _ in part.means.values())
+    remark = {
+        Outcome.REGRESSED: ", beyond the bound" if is_bounded else ", regressed",
+        Outcome.INCONCLUSIVE: ", inconclusive",
+        Outcome.NOT_GATED: ", too few to gate",
+    }.get(part.outcome, ", untested" if part.is_untested else "")
+    size = explanation.kind.counted(part.queries)
+    return f"{quoted(part.label)} ({size}{remark})   {values_text(part.means, 4, of=explanation)}"
+
+
+def values_text(
+    values: Mapping[str, tuple[float | None, float]], digits: int, *, of: Explanation
+) -> str:
+    """Return ``nDCG@10, RR 1.000 -> 0.000``: metrics with the same values together."""
+    together: dict[str, list[str]] = {}
+    for name, (before, now) in values.items():
+        text = number_text(now, digits)
+        text = text if before is None else f"{number_text(before, digits)} -> {text}"
+        together.setdefault(text, []).append(name)
+    if len(of.failures) == 1:
+        return "   ".join(together)
+    return "   ".join(f"{', '.join(names)} {text}" for text, names in together.items())
