@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.change import known_gate
 from pytest_rankcheck.baselines.families import Family
 from pytest_rankcheck.baselines.record_file import EditedError, content_of_text, text_of_content
 from pytest_rankcheck.baselines.recorded_metric import RecordedMetric, UnknownMetric, as_decimal
@@ -149,10 +151,13 @@ class Record:
                     raise EditedError(
                         f"its mean of {name} is {written:g}, but its queries give {mean:.6f}"
                     )
-            asserted = (name for family in record.assertions for name in family.metrics)
-            for name in asserted:
+            gates = [(name, metric.gate) for name, metric in record.metrics.items()]
+            for name, text_of_gate in chain(gates, *(f.metrics.items() for f in record.assertions)):
                 if name not in content["metrics"]:
                     raise EditedError(f"its assertions name {name}, which is not in its metrics")
+                gate = known_gate(text_of_gate)
+                if gate is not None and name in metrics:  # it would fail without the file's name
+                    gate.refuse_misfit(Metric.parse(name))
             for attribute, sizes in record.slices.items():
                 members = record.queries.members.get(attribute, {})
                 if {value: len(places) for value, places in members.items()} != sizes:

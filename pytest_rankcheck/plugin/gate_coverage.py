@@ -89,6 +89,7 @@ class _Coverage:
             Loss.UNSEEN: fails,
             Loss.GONE: fails and not is_red,
             Loss.SKIPPED: fails and not self._settings.may_skip,
+            Loss.LEFT_OUT: fails and not self._settings.may_skip,
         }
 
     def findings(self) -> Iterator[ReportedFinding]:
@@ -125,14 +126,19 @@ class _Coverage:
         if not self._fails.get(loss):
             yield Note(Topic.NOT_RUN, text)
             return
-        remedy = retire(_typed(unrun.path), reference.name if reference else None)
+        remedies = [retire(_typed(unrun.path), reference.name if reference else None)]
         text += f"; {self._worse[unrun.path]}" if unrun.path in self._worse else ""
         rule = "What was gated must stay gated: let the test run again, or give it up"
         if reference and not unrun.path.exists() and reference.missing_history:
-            remedy = reference.missing_history
+            remedies = [reference.missing_history]
             rule = "A shallow clone cannot tell what the reference has added since"
-        note = _failed(Topic.NOT_RUN, text, facts=(rule,), remedies=(remedy,))
-        yield replace(note, text=f"{text}; {remedy}")
+        elif loss is Loss.LEFT_OUT:
+            remedies, rule = (
+                [],
+                "set the environment variable, or accept it: --rankcheck-unrun=warn",
+            )
+        note = _failed(Topic.NOT_RUN, text, facts=(rule,), remedies=tuple(remedies))
+        yield replace(note, text="; ".join((text, *map(str, remedies or (rule,)))))
 
     def _replaced(self, unrun: Sequence[Unrun]) -> dict[Path, Path]:
         """Return the baselines of tests that are gone, with the new ones that take their place.

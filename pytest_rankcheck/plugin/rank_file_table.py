@@ -97,7 +97,7 @@ class RankFileTable:
         for keys, table in tables.items():
             yield from (((*keys, key), value) for key, value in table.items())
 
-    def beside(self, text: str) -> Path:
+    def beside(self, text: str | Path) -> Path:
         """Return a path of the file, which is relative to its folder."""
         return Path(os.path.normpath(self.path.parent / text))
 
@@ -112,7 +112,8 @@ class RankFileTable:
         value: Any = self.values
         for key in keys:
             value = value.get(key, {})
-        given = tuple(map(self.beside, texts(value or ())))
+        kind, folder = option_rows(Config)["golden"].kind, self.path.parent
+        given = tuple(map(self.beside, kind.parse(Given("golden", texts(value or ()), folder))))
         missing = next((path for path in given if not matches_any(path)), None)
         if missing is not None:
             raise self.error(keys, f"golden set {quoted(shorter(missing), 200)} does not exist")

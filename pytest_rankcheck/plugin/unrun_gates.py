@@ -46,6 +46,8 @@ class Loss(Enum):
     """It fails against a reference."""
     SKIPPED = auto()
     """It fails against a reference, unless the command line asks for a warning."""
+    LEFT_OUT = auto()
+    """The same, of a golden set whose environment variable is not set; nobody gives it up."""
     NOT_CHOSEN = auto()
     """The user has chosen other tests; against a reference it is listed."""
     NOT_MERGED = auto()
@@ -186,7 +188,7 @@ class ExpectedGates:
             # Their environment variables are not set.
             left_out = ", ".join(self._config.stash[CONFIG].left_out)
             if why is _NOT_COMPARED and left_out and golden_name not in configured:
-                return Reason(Loss.SKIPPED, "its golden set was left out", left_out)
+                return Reason(Loss.LEFT_OUT, "its golden set was left out", left_out)
             return NOT_CHOSEN if is_part else why  # such as one of two golden sets
         if "::" in "".join(words) or self._has("lf") or self._is_left_out(file):
             return NOT_CHOSEN

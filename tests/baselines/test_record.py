@@ -155,6 +155,13 @@ def test_an_assertion_of_a_metric_that_is_not_there_is_reported() -> None:
         Record.from_text(text_of_content(content))
 
 
+def test_an_assertion_whose_gate_can_never_fail_is_reported_with_the_file() -> None:
+    content = json.loads(text_of_two_queries())
+    content["assertions"] = [{"metrics": {"RR": "noninferior(margin=5)"}, "by": []}]
+    with pytest.raises(BaselineError, match=r"record\.json: .*margin=5 is as wide as the range"):
+        Record.from_text(text_of_content(content), "record.json")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
@@ -163,6 +170,7 @@ def test_an_assertion_of_a_metric_that_is_not_there_is_reported() -> None:
         ('"ties": "doc_id"', '"ties": "coin"', "ties=coin is invalid"),
         ('"RR": {"mean"', '"XX": {"mean"', "its digest is"),
         ('"gate": "tolerance(abs=0, rel=0)"', '"gate": 5', "'5' is not a text"),
+        ('"gate": "tolerance(abs=0, rel=0)"', '"gate": "tolerance(abs=2)"', "abs=2 is as wide as"),
         ('"version": 4', '"version": true', "its version is True"),
         ('"version": 4', '"version": 99', "upgrade pytest-rankcheck"),
         ('"version": 4', '"version": NaN', "NaN is not a value"),

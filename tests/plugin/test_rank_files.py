@@ -290,6 +290,14 @@ def test_what_cannot_work_is_refused_before_the_first_test(
         assert "Traceback" not in result_text
 
 
+def test_a_golden_set_can_be_named_by_a_variable(
+    files: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SETS", str(files.path / "golden"))
+    files.write(FILE, GOLDEN.replace("../golden", "${SETS}") + PYTHON + TESTS)
+    files.run("--snapshot-update").assert_outcomes(passed=2)
+
+
 def test_without_its_variable_only_the_tests_of_the_file_fail(
     files: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
