@@ -23,9 +23,11 @@ from pytest_rankcheck.files.git_commands import git, git_blobs
 from pytest_rankcheck.metrics.metric_names import Metric
 
 _LOG = (
+    *("--glob-pathspecs", "-c", "log.diffMerges=separate", "-c", "log.follow=false", "log"),
     *("--first-parent", "-m", "--reverse", "--raw", "--no-abbrev", "--no-renames", "-z"),
-    *("--root", "--encoding=UTF-8"),  # whatever the configuration says
+    *("--root", "--no-relative", "--no-show-signature", "--encoding=UTF-8"),
 )
+"""What of git's output does not depend on the configuration of a user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +140,8 @@ def _is_gone(blob: str) -> bool:
 
 def _commits(folder: Path) -> Iterator[tuple[Commit, Mapping[str, str]]]:
     """Yield the commits that changed records, oldest first, with the blob of each file."""
-    pattern, form = f"**/{FOLDER}/*/*.json", "--format=%H%x00%cI%x00%aN"
-    output = git(folder, "--glob-pathspecs", "log", *_LOG, form, "--", pattern)
+    pattern, form = f":(top)**/{FOLDER}/*/*.json", "--format=%H%x00%cI%x00%aN"
+    output = git(folder, *_LOG, form, "--", pattern)
     # Only a zero byte is in no name: of an author, or of a file.
     cells = iter(output.removesuffix("\0").split("\0") if output else ())
     start = next(cells, "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -116,9 +117,8 @@ def _chosen(
     by_path = {each.path: each for each in found}
     chosen = []
     for name in records:
-        path = Path(name)
-        inside = path.relative_to(folder) if path.is_relative_to(folder) else path
-        history = by_path.get(prefix + inside.as_posix())
+        inside = os.path.relpath(folder / name, folder)
+        history = by_path.get(Path(os.path.normpath(Path(prefix, inside))).as_posix())
         if history is None:
             raise ConfigurationError(
                 f"{quoted(name)}: no commit of this branch has such a baseline; the latest paths "

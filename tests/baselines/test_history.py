@@ -300,12 +300,35 @@ def test_a_query_without_a_value_is_null_in_json(repository: Repository) -> None
     assert point["query"] == {"values": {"RR": None}, "top": ["good"]}
 
 
-@pytest.mark.parametrize("option", [("log.showRoot", "false"), ("core.quotePath", "true")])
-def test_no_name_and_no_configuration_confuses_it(
-    repository: Repository, capsys: pytest.CaptureFixture[str], option: tuple[str, str]
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("log.diffMerges", "combined"),
+        ("log.follow", "true"),
+        ("diff.relative", "true"),
+        ("log.showRoot", "false"),
+        ("core.quotePath", "true"),
+    ],
+)
+def test_all_records_are_read_in_any_folder_and_configuration(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch, name: str, value: str
 ) -> None:
+    repository.git("config", name, value)
+    repository.commit({FILE: record([1, 1, 1, 1]).text, "docs/page": "of other things"})
+    repository.git("checkout", "-q", "-b", "branch")
+    repository.commit({FILE: record([2, 1, 1, 1]).text})
+    repository.git("checkout", "-q", "main")
+    repository.git("merge", "-q", "--no-ff", "-m", "merge", "branch")
+    for folder, path in (("docs", f"../{FILE}"), ("tests", FILE.removeprefix("tests/"))):
+        monkeypatch.chdir(repository.folder / folder)
+        (history,) = histories(Path.cwd())
+        assert (history.path, len(history.points)) == (FILE, 2)
+        assert main(["history", path]) == 0
+        assert main(["history", str(repository.folder / FILE)]) == 0
+
+
+def test_no_name_confuses_it(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     """git allows all but zero bytes in the names of authors and files."""
-    repository.git("config", *option)
     file, author = FILE.replace("tests", "te\x01sts \x02\u00e4"), "E\x1b[2J\x01v\x02il"
     repository.commit({file: record([1, 1, 1, 1]).text}, author="0 :000000 M")
     approval = Approval("\ud800 slow", "2026-01-09T00:00:00Z", None, "Ada")
