@@ -131,6 +131,8 @@ def assert_exposure(
     gated = [Metric.of("Exposure", k, by=by, of=name) for name, n in groups if n >= min_relevant]
     floor, ceiling = Bound(minimum, is_floor=True), Bound(maximum, is_floor=False)
     bounds = {each: floor if evaluation.mean(each) < 1 else ceiling for each in gated}
+    gated.sort(key=lambda each: -bounds[each].excess(evaluation.mean(each)))
+    bounds = {each: bounds[each] for each in gated}  # the worst first
     _hold(evaluation, bounds, None, MIN_QUERIES)
 
 
@@ -266,9 +268,8 @@ def _bounded(
     for label, places in bounded_places(evaluation, by).items():
         mean = evaluation.mean_at(metric, places)
         tested = mean if bound.confidence is None else _tested(evaluation, metric, places, bound)
-        distance = tested - bound.limit if bound.is_floor else bound.limit - tested
         gated = not label or len(places) >= max(1, min_queries)
-        held = Bounded(label, len(places), mean, tested, distance >= -SLACK, gated)
+        held = Bounded(label, len(places), mean, tested, bound.excess(tested) <= SLACK, gated)
         if metric.quantile is not None:
             run = None if metric.kind.is_of_documents else evaluation.run
             held = replace(

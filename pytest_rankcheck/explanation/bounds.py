@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.metric_values import attributes_of
+
+_Values = TypeVar("_Values", float, FloatArray)
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +21,10 @@ class Bound:
     is_floor: bool
     confidence: float | None = None
     """If given, the one-sided confidence bound of the mean is compared, not the mean."""
+
+    def excess(self, values: _Values) -> _Values:
+        """Return how far values are beyond the bound; negative within it."""
+        return self.limit - values if self.is_floor else values - self.limit
 
 
 @dataclass(frozen=True, slots=True)

@@ -204,8 +204,7 @@ def _beyond(
     assert leading is not None
     values = evaluation.values(failure.metric)
     places = failure.metric.kind.of_each(np.asarray(places_of[leading.label], dtype=np.intp))
-    sign = 1 if bound.is_floor else -1
-    distances = sign * (bound.limit - values[places])
+    distances = bound.excess(values[places])
     chosen = np.flatnonzero(distances > 0)
     chosen = chosen[np.argsort(-distances[chosen], kind="stable")]
     largest = distances[chosen[0]] if len(chosen) else 1.0

@@ -270,6 +270,9 @@ def test_each_group_beyond_a_bound_is_named_with_its_side() -> None:
     assert headline.startswith("2 of 2 metrics are beyond their bounds")
     assert re.search(r"of='Bolt & Co'\)@1 +0\.6778 .* must be at least 0\.8000", other)
     assert re.search(r"of=acme\)@1 +1\.3556 .* must be at most 1\.2500", acme)
+    with pytest.raises(AssertionError) as raised:
+        assert_exposure(acme_first(5), "seller", 0.8, 1.25, k=1)
+    assert re.findall("of='?(acme|Bolt)", str(raised.value)) == ["acme", "Bolt"], "worst first"
 
 
 def test_a_group_with_few_judgments_is_not_gated() -> None:

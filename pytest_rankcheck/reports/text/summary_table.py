@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from pytest_rankcheck.errors import MetricError, plural, quoted
-from pytest_rankcheck.metrics.kinds import MeasurementKind
 from pytest_rankcheck.metrics.metric_definition import KINDS
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.findings import (
@@ -31,6 +30,8 @@ _LONGEST_NOTE = 500
 """Characters of a note without -v."""
 _NARROWEST = ((_VERDICT, 17), (0, 12), (_RANKER, 12))
 """Columns of text, in the order in which they give way, and how narrow they may become."""
+_MOST_ALIKE = 8
+"""How many rows there are of a metric of many groups, or of its slices, without -v."""
 _MOST_LINES = 2
 """A verdict that takes more lines in its column has lines of its own below."""
 _BREAK = "\n"
@@ -59,8 +60,13 @@ def summary_lines(
     rows = sorted(rows_of(findings), key=lambda row: row.golden_set)
     if most is not None:
         rows = [row for row in rows if not row.slice or not row.is_plain]
-    if rows:
-        yield from _table(rows, width)
+    shown = rows if most is None else _worst(rows)
+    if shown:
+        yield from _table(shown, width)
+    if len(shown) < len(rows):
+        failed = sum(row.failed for row in rows) - sum(row.failed for row in shown)
+        more = plural(len(rows) - len(shown), "more row")
+        yield Line(f"{more}{f' ({failed:,} FAILED)' if failed else ''}: -v")
     for board in (each for each in findings if isinstance(each, LeaderboardFinding)):
         yield Line(f"leaderboard, {board.title}:")
         widths = [max(map(len, column)) for column in zip(*board.cells, strict=True)]
@@ -69,6 +75,30 @@ def summary_lines(
             yield Line(f"  {_GAP.join(cells)}".rstrip())
         yield from (Line(f"  {text}") for text in board.failure_lines)
     yield from _note_lines([each for each in findings if isinstance(each, Note)], most)
+
+
+def _worst(rows: Sequence[MetricFinding]) -> list[MetricFinding]:
+    """Return the rows, in their order; of many of one metric in a test only the worst."""
+    groups: dict[tuple[str, ...], list[MetricFinding]] = {}
+    for row in rows:
+        metric = _known(row.metric)
+        alike = row.metric if row.slice or metric is None else metric.name
+        key = (row.test, row.golden_set, row.ranker, alike, row.slice and "slices")
+        groups.setdefault(key, []).append(row)
+    worst = [each for group in groups.values() for each in sorted(group, key=_rank)[:_MOST_ALIKE]]
+    shown = {*map(id, worst)}
+    return [row for row in rows if id(row) in shown]
+
+
+def _rank(row: MetricFinding) -> tuple[bool, bool, float]:
+    """Return what orders rows: those that failed are first, then those that fell most."""
+    metric, gain = _known(row.metric), 0.0
+    if isinstance(row, GateFinding) and row.bound is not None:
+        bound, part = row.bound
+        gain = -bound.excess(part.tested)
+    elif row.baseline is not None and metric is not None:
+        gain = metric.gain(row.baseline, row.now)
+    return (not row.failed, row.is_plain, gain)
 
 
 def _note_lines(notes: Sequence[Note], most: int | None) -> Iterator[Line]:
@@ -171,7 +201,8 @@ def _colour(row: MetricFinding) -> str:
 
 def _header(rows: Sequence[MetricFinding]) -> tuple[str, ...]:
     """Return the names of the columns; the first is what was measured on."""
-    names = {_kind(row.metric).set_name for row in rows}
+    metrics = [_known(row.metric) for row in rows]
+    names = {(metric.kind if metric else KINDS["query"]).set_name for metric in metrics}
     return ("measured on" if len(names) > 1 else names.pop(), *_HEADER)
 
 
@@ -181,11 +212,11 @@ def _pieces(cell: str, size: int) -> list[str]:
     return [line] if len(line) <= size else cell.split(_BREAK)
 
 
-def _kind(name: str) -> MeasurementKind:
-    """Return the kind of a metric; a user's own may be unknown to this process."""
+def _known(name: str) -> Metric | None:
+    """Return a metric; a user's own may be unknown to this process."""
     with suppress(MetricError):
-        return Metric.parse(name).kind
-    return KINDS["query"]
+        return Metric.parse(name)
+    return None
 
 
 def _fitting(
