@@ -55,7 +55,8 @@ def assert_at_least(
         minimum: the lowest mean that passes, in the metric's own unit.
         by: an attribute of the queries, or several; every slice must reach the minimum too.
         confidence: such as 0.95; compare the one-sided lower confidence bound of the mean
-            (Student's t, with one more value that was not sampled) instead of the mean.
+            (Student's t, with an allowance for one extreme value that was not sampled) instead of
+            the mean.
         min_queries: a slice with fewer queries is reported, not gated.
 
     Raises:
@@ -94,8 +95,8 @@ def assert_exposure(
 ) -> None:
     """Fail if any group of documents gets too little or too much exposure for its relevance.
 
-    The groups are the values of ``by``; of each, ``Exposure(by=...,of=...)@k`` is bounded, which is
-    1 where a group gets its share.
+    The groups are the values of ``by``. The bounds apply to ``Exposure(by=...,of=...)@k`` of each
+    group, which is 1 if the group gets its share.
 
     Args:
         evaluation: what was measured.
@@ -241,7 +242,7 @@ def _rows(bound: Bound, parts: Sequence[Bounded]) -> Iterator[GateRow]:
 
 
 def _check_bound(bound: Bound, metric: Metric, evaluation: Evaluation) -> None:
-    """Refuse a bound that no ranker can hold to; warn of one that every ranker holds to.
+    """Refuse a bound that no ranker can meet; warn about one that every ranker meets.
 
     Raises:
         ConfigurationError: naming the metric and the bound.
@@ -254,7 +255,7 @@ def _check_bound(bound: Bound, metric: Metric, evaluation: Evaluation) -> None:
     ranges = f"{metric} ranges from {low:g} to {high:g}"
     if bound.limit > high if bound.is_floor else bound.limit < low:
         raise ConfigurationError(
-            f"{ranges}, so it is never {bound_text(bound)}; give a bound that a ranker can hold to"
+            f"{ranges}, so it is never {bound_text(bound)}; give a bound that a ranker can meet"
         )
     if bound.limit <= low if bound.is_floor else bound.limit >= high:
         where = f"{metric} on '{quoted(evaluation.golden.name)}'"
@@ -288,17 +289,17 @@ def _bounded(
 def _tested(evaluation: Evaluation, metric: Metric, places: Sequence[int], bound: Bound) -> float:
     """Return the one-sided confidence bound of the mean.
 
-    The bound is Student's t with one more value that was not sampled (see
-    `Differences.bound_of_values`); of the logarithms where the mean is the geometric one. With
-    fewer than two values the result is NaN, which is within no bound. Weights and clusters of
-    queries are taken into account.
+    The bound is Student's t with an allowance for one extreme value that was not sampled (see
+    `Differences.bound_of_values`); for a geometric mean, it is computed from logarithms. With fewer
+    than two values the result is NaN, which no bound contains. Weights and clusters of queries are
+    taken into account.
 
     Raises:
         ConfigurationError: the metric is a median, a quantile or a sum.
     """
     if metric.definition.aggregate in ("median", "quantile", "sum"):
         raise ConfigurationError(
-            f"{metric} is a {metric.definition.aggregate}, and confidence= is of means; leave it "
+            f"{metric} is a {metric.definition.aggregate}, but confidence= is for means; leave it "
             "out, or bound the mean"
         )
     is_geometric = metric.definition.aggregate == "geometric"

@@ -1,4 +1,4 @@
-"""What assertions enter into the ledger: the rows of a gate, and the notes of checks."""
+"""What assertions enter in the ledger: the rows of a gate, and the notes of checks."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ class EnteredGate(NamedTuple):
     rows: Iterable[GateRow]
     """What was decided, on all queries first."""
     numbers: Callable[..., GateNumbers]
-    """Returns what a report shows of a row, by its ``label``; ``in_full``, or only what Markdown
-    shows of a gate that passed."""
+    """Returns the numbers that a report shows for the row of a ``label``: all of them
+    (``in_full``), or only those that Markdown shows for a gate that passed."""
     other: Measured | None = None
     """What it was compared with."""
     fails: bool = False
     remedy: Remedy | None = None
-    """What mends it if it failed."""
+    """How to fix it if it failed."""
 
 
 def conclude(topic: Topic, note: str, explanation: Explanation | None) -> None:
@@ -74,7 +74,7 @@ def fail_with(explanation: Explanation | None) -> None:
 
 
 def enter_question(question: Question) -> None:
-    """Enter what can be asked in the end about harmed copies of what was measured.
+    """Enter what the proof asks at the end: what the gates do with harmed copies of the run.
 
     Nothing is entered without whole rankings, or without a relevant document.
     """
@@ -96,7 +96,7 @@ def enter_gates(
     Args:
         evaluation: what was measured.
         gates: the metrics.
-        explanation: why it failed, which the first row that failed has; None if it passed.
+        explanation: why it failed, kept in the first row that failed; None if it passed.
         more: further fields of each finding.
     """
     told = None

@@ -57,7 +57,7 @@ def assert_no_worse(
         by: the attribute that tells the groups apart.
         gate: the rule that decides; without it, ``Gate.significant()``.
         ratio: how many units of ``group`` were planned for each one of ``than``, above 0.
-        slices: an attribute, or several; no slice of them may be worse either.
+        slices: an attribute, or several; none of their slices may be worse either.
 
     Raises:
         AssertionError: the group is worse; the text says by how much, and in which slices.

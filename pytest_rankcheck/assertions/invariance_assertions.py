@@ -70,7 +70,7 @@ def assert_invariant(
         allowed_queries: how many queries may be beyond ``min_rbo`` and ``max_drop``. A query on
             which the ranker fails is never allowed.
         min_queries: how many queries the perturbation must change, so that something is checked.
-        seed: of the random numbers, for typos.
+        seed: the seed for the random numbers, as in typos.
         options: ``depth``, ``ties``, ``duplicates``, ``doc_id``, ``concurrency``, ``timeout``,
             ``retries`` and ``retry_on``, as for ``rank``.
 
@@ -146,7 +146,7 @@ def assert_direction(
         options: as for `assert_invariant`.
 
     Raises:
-        AssertionError: too many queries move in the wrong direction, or the mean does; the text
+        AssertionError: too many queries, or their mean, move in the wrong direction; the text
             shows the worst queries with both rankings.
         Exception: as in `assert_invariant`, and whatever ``direction`` raises.
     """

@@ -1,8 +1,8 @@
 """The assertions that carry the name of their metric, made from one table.
 
-`named_assertions.pyi` has their signatures. Only metrics with an argument of their own, or that
-everybody knows by name, have one: ``assert_at_most(evaluation, "SessionDuration", 30)`` reads as
-well.
+`named_assertions.pyi` has their signatures. Only metrics with an argument of their own, and those
+that everybody knows by name, have one: ``assert_at_most(evaluation, "SessionDuration", 30)`` reads
+as well.
 """
 
 from __future__ import annotations

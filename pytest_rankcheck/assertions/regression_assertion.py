@@ -139,7 +139,7 @@ def _hold_baseline(
 def _entered(
     evaluation: Evaluation, check: MetricCheck, block: Block | None, place: Place
 ) -> EnteredGate:
-    """Return what is entered of a check against a record."""
+    """Return what is entered for a check against a record."""
     verdict, remedy = check.verdict, None
     if block is not None:
         from pytest_rankcheck.reports.text.blocked_text import remedy_of
@@ -203,7 +203,7 @@ def _hold_evaluation(
 
 
 def _ask(evaluation: Evaluation, gates: Mapping[Metric, Gate], by: By) -> None:
-    """Enter what the gates can be asked in the end, if that is wanted."""
+    """Enter what the proof asks the gates at the end, if a proof is requested."""
     if wants_proof():
         from pytest_rankcheck.proof.gate_questions import gate_question
 
@@ -248,7 +248,7 @@ def _numbers(
     label: str,
     in_full: bool,
 ) -> GateNumbers:
-    """Return what a report shows of a row; of a metric that could not be compared, its mean."""
+    """Return the numbers that a report shows for a row; without a comparison, only the mean."""
     from pytest_rankcheck.explanation.gate_numbers import new_numbers, verdict_numbers
 
     if verdict is None or comparison is None:
@@ -263,7 +263,7 @@ def _numbers(
 def _enter_undecided(
     evaluation: Evaluation, verdicts: Iterable[Verdict], passed: Iterable[Verdict]
 ) -> None:
-    """Enter what the verdicts leave undecided, and the falls of those that do not fail."""
+    """Enter what the verdicts leave undecided, and the falls that they let pass."""
     verdicts = list(verdicts)
     if all(verdict.is_settled for verdict in verdicts):
         return
@@ -319,9 +319,9 @@ def _verdict_rows(
 
     Args:
         verdict: what a gate decided.
-        said: what is said instead of the outcomes of some rows.
-        labels: the labels of these.
-        fails: whether these fail their test.
+        said: what some rows say instead of their outcomes.
+        labels: the labels of those rows.
+        fails: whether those rows fail the test.
         better: whether an update would raise the record.
     """
     if said == Outcome.REGRESSED and verdict.only_loses_answers:
@@ -336,7 +336,7 @@ def _verdict_rows(
 
 
 def _said(part: Decision, *, better: bool) -> Said:
-    """Return what a gate decided that does not block."""
+    """Return the outcome of a gate that does not block."""
     said = {
         Outcome.BETTER: Said.BETTER if better else Said.PASSED,
         Outcome.LOWER: Said.LOWER if part.pairs.difference < 0 else Said.HIGHER,
@@ -347,7 +347,7 @@ def _said(part: Decision, *, better: bool) -> Said:
 
 
 def _besides(part: Decision, verdict: Verdict) -> Mapping[str, Any]:
-    """Return what a gate that does not block left undecided, as fields of its finding."""
+    """Return what a gate that does not block leaves undecided, as fields of its finding."""
     remarks: tuple[Remark, ...] = ()
     if verdict.ungated_falls and not part.label:
         remarks = (Remark.UNGATED_FALL,)
@@ -357,9 +357,9 @@ def _besides(part: Decision, verdict: Verdict) -> Mapping[str, Any]:
 
 
 def _concerned(verdicts: Sequence[Verdict]) -> set[str]:
-    """Return the labels of the decisions for which verdicts do not pass.
+    """Return the labels of the decisions that keep the verdicts from passing.
 
-    Limits for single queries and for gaps between slices are about all queries.
+    Limits for single queries and for gaps between slices concern all queries.
     """
     parts = [part for verdict in verdicts for part in verdict.gated]
     labels = {part.label for part in parts if part.outcome is Outcome.REGRESSED}

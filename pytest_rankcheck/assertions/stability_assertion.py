@@ -47,12 +47,12 @@ def assert_ranking_stable(
         max_changed_queries: how many queries may have a different top k: a number, or a share
             below 1. With 0, no query may change.
         k: how many documents of each ranking count, and are recorded.
-        allowed_queries: how many queries may be beyond the limits of a query, however far.
+        allowed_queries: how many queries may exceed the limits on a single query, however far.
 
     Raises:
         AssertionError: rankings changed by more than allowed, or there is no baseline.
         ConfigurationError: a limit is invalid, or can never fail.
-        MetricError: ``k`` is beyond the depth to which the rankings were asked for.
+        MetricError: ``k`` is larger than the depth that the ranker was asked for.
         BaselineError: the baseline file cannot be read.
         RunError: the ``evaluation`` is given, and no ranked document is judged in any of at least 5
             queries.

@@ -21,7 +21,7 @@ from pytest_rankcheck.reports.measurement_findings import measurement_finding
 def unreached_findings(
     baseline: Baseline, evaluation: Evaluation | None
 ) -> Iterator[ReportedFinding]:
-    """Yield the gated metrics of the record that a test has not checked, with recorded values.
+    """Yield the gated metrics of the record that a test did not check, with their recorded values.
 
     Args:
         baseline: the baseline of a test that stopped: it failed, or was skipped.

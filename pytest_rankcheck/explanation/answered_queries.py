@@ -1,4 +1,4 @@
-"""The queries whose answers differ most, as values: what checks of a ranker's behaviour found."""
+"""The queries whose answers differ most, as found by the checks of a ranker's behaviour."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def _two(
     rankings: tuple[Sequence[str], Sequence[str]],
     failure: Exception | None = None,
 ) -> tuple[Answer, ...]:
-    """Return two answers, from the top or, if they differ only below that, from there on."""
+    """Return two answers from the top or, if they differ only further down, from there."""
     pairs = enumerate(zip_longest(*rankings), 1)
     different = next((rank for rank, (old, new) in pairs if old != new), 1)
     first = different - 1 if different > _TOP and failure is None else 1

@@ -40,10 +40,10 @@ class Bounded:
     holds: bool
     gated: bool = True
     interval: tuple[float, float] | None = None
-    """Of a value that is no mean: how precisely it is known."""
+    """For a value that is not a mean: how precisely it is known."""
     is_quantile: bool = False
     concurrency: int | None = None
-    """Of a time: how many queries were asked at the same time."""
+    """For a time: how many queries were asked at the same time."""
 
     @property
     def fails(self) -> bool:
@@ -54,7 +54,7 @@ class Bounded:
 def bounded_places(
     evaluation: Evaluation, by: str | Sequence[str] | None
 ) -> Mapping[str, Sequence[int]]:
-    """Return what is held to a bound, by label: the places of all queries, and of each slice."""
+    """Return what a bound applies to, by label: the places of all queries, and of each slice."""
     everything: Sequence[int] = range(len(evaluation.query_ids))
     return {
         "": everything,

@@ -28,7 +28,7 @@ class DocumentToJudge:
 
 
 def most_influential(documents: Iterable[DocumentToJudge]) -> tuple[DocumentToJudge, ...]:
-    """Return each document of a query once, with the metric that it moves most; those first."""
+    """Return each document of a query once, with the metric that it moves most, sorted by move."""
     best: dict[tuple[str, str, str], DocumentToJudge] = {}
     for document in documents:
         key = (document.golden_set, document.query_id, document.doc_id)

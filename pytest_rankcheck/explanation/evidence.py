@@ -13,7 +13,7 @@ from pytest_rankcheck.statistics.run_noise import RunNoise
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """How small a fall would be shown with a power of 80%."""
+    """The smallest fall that would be detected with a power of 80%."""
 
     units: int
     of_clusters: bool
@@ -21,7 +21,7 @@ class Power:
     detectable: float
     """NaN: unknown."""
     is_possible: bool
-    """Whether a metric can fall that far."""
+    """Whether the metric can fall that far."""
     is_coarse: bool
     """Whether the power is less than planned."""
 
@@ -43,21 +43,21 @@ class Evidence:
     bound: float
     """The lower bound of the gain."""
     needed: float | None
-    """How many units a fall of the margin needs, if there are too few; None: enough."""
+    """How many units are needed to detect a fall of the margin, if there are too few; else None."""
     needed_interval: tuple[float, float] | None
     clusters: int | None
     """How many clusters are compared; None: none, or two samples."""
     effective_size: float | None
     samples: tuple[int, int] | None
-    """How many clusters two samples have; None: they have none, or there is one sample."""
+    """How many clusters two samples have; None without clusters, or for paired queries."""
     design_effect: float
     noise: RunNoise | None
     noise_share: float
-    """How much of the variance comes from the runs, in [0, 1]."""
+    """The share of the variance that comes from the runs, in [0, 1]."""
 
 
 def power_of(verdict: Verdict, pairs: ComparedValues) -> Power:
-    """Return how small a fall the gate could have shown."""
+    """Return the smallest fall that the gate could have detected."""
     differences = pairs.differences
     detectable = differences.smallest_detectable(verdict.alpha)
     is_possible = detectable <= differences.full_range

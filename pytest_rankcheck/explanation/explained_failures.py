@@ -39,14 +39,14 @@ from pytest_rankcheck.metrics.metric_names import Metric
 _WORST = 5
 """How many queries are explained."""
 _NAMED = 3
-"""How many queries are named of a fall that passed."""
+"""How many queries are named for a fall that passed."""
 _TAKEN_OVER, _GONE = 2, 1
 
 Values = Mapping[str, tuple[float | None, float]]
 
 
 def explained_state(evaluation: Evaluation, of: int, **known: Any) -> Explanation:
-    """Return the explanation of an assertion that the state of its record fails.
+    """Return the explanation of an assertion that fails by the state of its record.
 
     Args:
         evaluation: what was measured.
@@ -75,10 +75,10 @@ def explained_falls(
 
     Args:
         comparison: what they were decided from.
-        verdicts: of the metrics that failed, at least one.
+        verdicts: those of the metrics that failed, at least one.
         of: how many metrics the assertion has.
         world: how the declared world has changed, in sentences.
-        in_full: whether with the evidence, and all bounds on unjudged documents.
+        in_full: whether to include the evidence, and all bounds on unjudged documents.
         known: further fields.
     """
     evaluation = comparison.evaluation
@@ -123,8 +123,8 @@ def explained_bounds(
 
     Args:
         evaluation: what was measured.
-        bounds: of all metrics of the assertion.
-        failing: what was held to the bound of each metric that failed.
+        bounds: the bounds of all metrics of the assertion.
+        failing: what the bound was applied to, for each metric that failed.
         by: the attributes of the slices.
         known: further fields.
     """
@@ -160,7 +160,7 @@ def explained_bounds(
 
 
 def passed_falls(verdicts: Iterable[Verdict]) -> Iterator[PassedFall]:
-    """Yield the falls that passed; of an inconclusive verdict only if queries can be named."""
+    """Yield the falls that passed; for an inconclusive verdict, only if queries can be named."""
     for verdict in verdicts:
         part, pairs = verdict.leading, verdict.leading.pairs
         worst = tuple(pairs.query_ids[place] for place in pairs.worst(_NAMED))
@@ -180,7 +180,7 @@ def passed_falls(verdicts: Iterable[Verdict]) -> Iterator[PassedFall]:
 
 
 def _losses(pairs_of_metrics: Iterable[ComparedValues]) -> Mapping[str, float]:
-    """Return how much each query lost that fell, as a share of the largest loss of each metric."""
+    """Return the loss of each query that fell, as a share of the largest loss in each metric."""
     losses: dict[str, float] = {}
     for pairs in pairs_of_metrics:
         gains = pairs.gains
@@ -198,7 +198,7 @@ def _largest(losses: Mapping[str, float]) -> Sequence[str]:
 def _beyond(
     evaluation: Evaluation, failure: MetricFailure, places_of: Mapping[str, Sequence[int]]
 ) -> Mapping[str, tuple[float, float]]:
-    """Return the value of each query that is beyond its bound, and its share of the largest."""
+    """Return the value of each query beyond its bound, and its share of the largest excess."""
     bound, leading = failure.bound, failure.leading
     assert bound is not None
     assert leading is not None
@@ -231,7 +231,7 @@ def _in_common(
 ) -> InCommon | None:
     """Return what the queries that fell in the first such metric have in common.
 
-    Of a single query, or of none, it is only how the world has changed.
+    For one query or none, this is only how the world has changed.
     """
     falls = {metric: verdict.overall.pairs.losses for metric, verdict in verdicts.items()}
     metric = next((each for each, fallen in falls.items() if fallen > 1), next(iter(falls)))
@@ -244,7 +244,7 @@ def _in_common(
 
 
 def whole_interval(evaluation: Evaluation, metric: Metric) -> tuple[float, float] | None:
-    """Return how precisely one value of the whole run is known; None for means, and if unknown."""
+    """Return the interval of one value of the whole run; None for means, and if unknown."""
     if not metric.kind.single:
         return None
     (low, high), (least, most) = evaluation.interval(metric), metric.definition.range
@@ -323,7 +323,7 @@ def _bounded_slices(failing: Mapping[Metric, Sequence[Bounded]]) -> Iterator[Exp
 
 
 def _taken_over(comparison: Comparison, verdicts: Mapping[Metric, Verdict]) -> Iterator[TakenOver]:
-    """Yield which documents are in many more tops than before, then those that are in none now."""
+    """Yield the documents in many more tops than before, then those that are in none now."""
     whole = next((metric for metric in verdicts if metric.kind.single), None)
     if whole is None or comparison.other.known_depth == 0:
         return

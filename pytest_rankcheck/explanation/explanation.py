@@ -1,4 +1,4 @@
-"""The explanation of an assertion that failed: values that every report puts into words.
+"""The explanation of a failed assertion: values that every report puts into words.
 
 It is made once for all metrics of the assertion. A worker of pytest-xdist pickles it.
 """
@@ -37,7 +37,7 @@ Rank = int | Absence
 
 @dataclass(frozen=True, slots=True)
 class RankedDocument:
-    """A document of a query: where it is now, and where it was if that is compared."""
+    """A document of a query: where it is now, and where it was if two rankings are compared."""
 
     id: str
     title: str | None
@@ -56,7 +56,7 @@ class ExplainedQuery:
     id: str
     text: str
     values: Mapping[str, tuple[float | None, float]]
-    """By metric that fell, the value before and now."""
+    """For each metric that fell, the value before and now."""
     documents: Sequence[RankedDocument]
     top: tuple[str, ...]
     """The first documents of its ranking now."""
@@ -64,7 +64,7 @@ class ExplainedQuery:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a ranker answered to a query, as far as it is shown."""
+    """The part of a ranker's answer to a query that is shown."""
 
     label: str
     """Which of several answers it is, such as "as it is"."""
@@ -84,29 +84,29 @@ class AnsweredQuery:
     id: str
     text: str = ""
     place: str = ""
-    """Where the golden set's file has it, if that is known."""
+    """Its place in the golden set's file, if known."""
     becomes: str | None = None
-    """The text of the query that was asked as well; None: the same."""
+    """The text of the other query that was asked; None: the same."""
     attributes: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """The attributes of the query that was asked as well, each with its value before and now."""
+    """The attributes in which the other query differs, each with its value in both."""
     how: str = ""
     """How the second answer was asked for, such as "in reverse"."""
     similarity: Mapping[str, float] = field(default_factory=dict)
-    """How much alike the answers are, by measure."""
+    """How similar the answers are, by measure."""
     values: Mapping[str, tuple[float | None, float]] = field(default_factory=dict)
     """By metric, the value of each answer."""
     draws: int = 1
-    """Of how many random variants these are the means."""
+    """The number of random variants that these are means of."""
     broken: tuple[ExpectationResult, ...] = ()
     """The expectations that do not hold."""
     answers: tuple[Answer, ...]
     titles: Mapping[str, str]
-    """Of the documents that are named."""
+    """The titles of the documents that are named."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExplainedSlice:
-    """What was measured on a slice, of all metrics that failed."""
+    """The values of a slice for all metrics that failed."""
 
     label: str
     """The slice as ``attribute=value``."""
@@ -156,7 +156,7 @@ class MetricFailure:
     leading: Bounded | None = None
     """What is beyond the bound: all queries, or else the first slice."""
     interval: tuple[float, float] | None = None
-    """Of a value that is no mean: how precisely it is known."""
+    """For a value that is not a mean: how precisely it is known."""
     crossing: Crossing | None = None
 
 
@@ -174,13 +174,13 @@ class PassedFall:
     worst: tuple[str, ...]
     """The queries that fell most."""
     power: Power | None
-    """Which fall would have been shown; None without a test."""
+    """Which fall would have been detected; None without a test."""
     alpha: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Explanation:
-    """Why an assertion failed, or anything else that fails a test or a test session."""
+    """Why an assertion, a test or a test session failed."""
 
     kind: MeasurementKind = KINDS["query"]
     golden_set: str = ""
@@ -191,30 +191,31 @@ class Explanation:
     failures: tuple[MetricFailure, ...] = ()
     """The metrics that failed by a verdict or a bound."""
     slices: tuple[ExplainedSlice, ...] = ()
-    """Those that failed first, then by their change."""
+    """Those that failed come first, then the largest changes."""
     in_common: InCommon | None = None
-    """Of the first metric that fell in more than one query; without one, only the world's."""
+    """For the first metric that fell in more than one query; without one, only the world's
+    changes."""
     fallen: int = 0
     """How many queries fell in any of the metrics that failed, or have answers that differ."""
     worst: tuple[ExplainedQuery, ...] = ()
     """The queries that fell most."""
     facts: tuple[str, ...] = ()
-    """What a check without a metric has counted."""
+    """What a check without a metric counted."""
     answered: tuple[AnsweredQuery, ...] = ()
     """The queries whose answers differ most."""
     others: tuple[str, ...] = ()
-    """Of the other queries whose answers differ, the first ones."""
+    """The first of the other queries whose answers differ."""
     taken_over: tuple[TakenOver, ...] = ()
-    """Of a metric of the whole run: the documents that took over, then those that are gone."""
+    """For a metric of the whole run: the documents that took over, then those that are gone."""
     unjudged: Unjudged | None = None
     caveats: tuple[str, ...] = ()
     """What may be wrong with the run or its documents rather than with the ranker."""
     headline: str = ""
-    """What comes first if not only gates and bounds fail the assertion."""
+    """What comes first if more than gates and bounds fail the assertion."""
     before_headline: str = ""
     """What comes before the words of the gates, such as that an update is refused."""
     remarks: tuple[str, ...] = ()
-    """What is said of the record: what differs from it, and where it is."""
+    """What is said about the record: what differs from it, and where it is."""
     to_fix: str = ""
     """What to do besides a command."""
     remedies: tuple[Remedy, ...] = ()

@@ -1,4 +1,4 @@
-"""What reports show of a gate besides its finding: its decisions as numbers, and what is behind."""
+"""What reports show of a gate besides its finding: its decisions as numbers, and the evidence."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from pytest_rankcheck.gates.verdict import (
 from pytest_rankcheck.metrics.metric_names import Metric
 
 NOT_IN_JSON = {"json": False}
-"""Marks what texts say and the JSON report has not."""
+"""Marks a field that texts use and the JSON report leaves out."""
 NOT_REACHED = "not reached"
 """The outcome of a gate whose assertion was not reached."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
-    """What was decided on all queries, or on a slice; what is not known is NaN or None."""
+    """What was decided on all queries, or on a slice; what is unknown is NaN or None."""
 
     label: str = ""
     queries: int
     earlier: int | None = field(default=None, metadata=NOT_IN_JSON)
-    """Of two samples, how many there were before."""
+    """For two samples, the size of the earlier one."""
     paired: bool = True
     before: float = math.nan
     now: float
@@ -68,7 +68,7 @@ class GapNumbers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateNumbers:
-    """A gate as numbers: what it decided, and what reports say of that besides its finding."""
+    """A gate as numbers: what it decided, and what reports add to its finding."""
 
     metric: Metric = field(metadata=NOT_IN_JSON)
     gate: str = ""
@@ -89,7 +89,7 @@ class GateNumbers:
     measurement: str = ""
     """The key of its measurement."""
     leads: str = field(default="", metadata=NOT_IN_JSON)
-    """The label of what the verdict rests on: of all queries, or of a slice."""
+    """The label of the decision that the verdict rests on: all queries, or a slice."""
     sides: Sides = field(default=SIDES, metadata=NOT_IN_JSON)
     alpha: float = field(default=math.nan, metadata=NOT_IN_JSON)
     decisions: int = field(default=1, metadata=NOT_IN_JSON)
@@ -127,8 +127,8 @@ def verdict_numbers(
     Args:
         verdict: what the gate decided.
         label: the slice; empty for all queries.
-        in_full: whether with intervals.
-        has_evidence: whether with the evidence.
+        in_full: whether to include intervals.
+        has_evidence: whether to include the evidence.
     """
     parts = (verdict.overall, *verdict.slices)
     part = next(each for each in parts if each.label == label)
@@ -206,7 +206,7 @@ def new_numbers(metric: Metric, evaluation: Evaluation) -> GateNumbers:
 
 
 def _decided(decision: Decision, verdict: Verdict, *, in_full: bool) -> Decided:
-    """Return the numbers of a decision; the interval and the power only in full."""
+    """Return the numbers of a decision; the interval and the power only ``in_full``."""
     pairs = decision.pairs
     interval = pairs.interval() if in_full else (math.nan, math.nan)
     has_interval = pairs.metric.definition.is_mean_of_values and not math.isnan(interval[0])

@@ -18,7 +18,7 @@ _RELEVANT = 4
 _NEWCOMERS = 3
 _BEYOND = 10**9
 _BEST = 3
-"""How many of the best judged documents are looked for in a ranking, and at its top."""
+"""How many of the best judged documents are shown, and how many from the top of the ranking."""
 
 
 def moved_documents(
@@ -26,8 +26,8 @@ def moved_documents(
 ) -> Sequence[RankedDocument]:
     """Return the documents that explain why a query fell.
 
-    Relevant ones, those that crossed a cutoff first; then what came in their place. When a document
-    falls by five ranks, four others rise by one; they are left out.
+    Relevant ones come first, starting with those that crossed a cutoff; then what took their place.
+    When a document falls by five ranks, others rise by one; they are left out.
 
     Args:
         comparison: what is compared.
@@ -96,7 +96,7 @@ def moved_documents(
 
 
 def _seen(evaluation: Evaluation, user: str, doc_ids: Sequence[str]) -> Sequence[str]:
-    """Return which of some documents a user has interacted with, as far as that is known."""
+    """Return which of some documents a user is known to have interacted with."""
     interactions = evaluation.golden.contents.interactions
     with suppress(GoldenSetError):  # the metrics that need the table say what is wrong with it
         return interactions.seen_by(user, doc_ids) if interactions and doc_ids else ()

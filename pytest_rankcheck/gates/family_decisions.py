@@ -49,7 +49,7 @@ def decide_family(
         comparison: what is compared.
         gates: the gate of each metric, at least one.
         by: an attribute of the queries, or several.
-        is_explained: whether the verdicts say what ties and the mix of slices have to do with them.
+        is_explained: whether the verdicts say how ties and the mix of slices affect them.
 
     Raises:
         GoldenSetError: no query has the attribute ``by``.
@@ -173,7 +173,7 @@ class FamilySet:
 def decide_sets(sets: Sequence[FamilySet]) -> tuple[Sequence[Decision], int]:
     """Return the decision on each set, and how many decisions were corrected together.
 
-    A slice in which too few queries changed for a test to reject takes nothing from the level.
+    A slice in which too few queries changed for a significant fall uses up none of the level.
 
     Args:
         sets: all queries of each metric, and slices.
@@ -204,8 +204,8 @@ def _decision(part: FamilySet, evidence: Evidence, can_fail: bool, shares: int) 
 
     Args:
         part: all queries, or a slice.
-        evidence: what the rule's test says of it, corrected.
-        can_fail: whether a fall of as many queries could be significant.
+        evidence: the result of the rule's test on it, corrected.
+        can_fail: whether a fall of that many queries could be significant.
         shares: how many decisions share the level.
     """
     values, rule = part.values, part.rule
@@ -222,7 +222,7 @@ def _decision(part: FamilySet, evidence: Evidence, can_fail: bool, shares: int) 
 
 
 def _too_wide(values: ComparedValues, allowed: float) -> str:
-    """Return why a rule decides nothing that allows the loss of all that the baseline has."""
+    """Return why a rule that allows the loss of everything in the baseline decides nothing."""
     low, high = values.metric.definition.range
     before = values.mean_before
     room = -min(values.metric.gain(before, low), values.metric.gain(before, high))
@@ -237,7 +237,7 @@ def _too_wide(values: ComparedValues, allowed: float) -> str:
 
 
 def _too_few(values: ComparedValues, rule: GateRule, evidence: Evidence, shares: int) -> str:
-    """Return why a test decides nothing; empty if nothing fell, and something could have.
+    """Return why a test cannot decide; empty if it can, or if nothing fell.
 
     There are too few units for any fall to be significant, or too few that changed.
     """

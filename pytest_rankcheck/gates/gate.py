@@ -43,9 +43,9 @@ class Gate(LimitedRule):
         Args:
             abs: the allowed fall of the mean, in the metric's own unit.
             rel: the allowed fall as a share of the baseline's mean.
-            noise: the allowed fall in standard errors that replicates give to the difference
-                (``rankcheck_replicates``): s_r sqrt(1/R0 + 1/R1), with R0 of them in the baseline
-                and R1 now.
+            noise: the allowed fall as a multiple of the standard error that replicates give the
+                difference (``rankcheck_replicates``): s_r sqrt(1/R0 + 1/R1), with R0 of them in the
+                baseline and R1 now.
             max_query_drop: no single query may fall by more than this; None: any fall is allowed.
             max_gap: the largest allowed gap between the slices of one attribute; None: any.
             min_queries: a slice with fewer queries is reported, not gated (30).
@@ -84,9 +84,10 @@ class Gate(LimitedRule):
             test: ``"sign_flip"`` or ``"t"``, paired by query and one-sided;
                 corrected by Holm for all queries and slices together.
             raise_alpha: an update raises the baseline if the gain is significant at this level.
-            lost_answers: it also blocks, whatever ``min_drop`` says, if so many queries, and 4% of
-                those compared, had a relevant document among their first three and have none in
-                their top ten now, while no query gained one in that way; 0: never.
+            lost_answers: it also blocks, whatever ``min_drop`` is, if at least this many queries,
+                and at least 4% of those compared, had a relevant document among their first three
+                and now have none in their top ten, while no query gained one in the same way; 0:
+                never.
             max_query_drop: no single query may fall by more than this; None: any fall is allowed.
             max_gap: the largest allowed gap between the slices of one attribute; None: any.
             min_queries: a slice with fewer queries is reported, not gated; without it, as many as

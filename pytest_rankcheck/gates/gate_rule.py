@@ -24,19 +24,19 @@ After 50 innocent pull requests on one golden set, ``significant`` blocks 8% of 
 """
 
 LOST_ANSWERS = 3
-"""So many queries that lost their answers block, unless a gate gives another number."""
+"""How many queries must lose their answers to block, unless a gate gives another number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a rule's test says of one set of queries: all, or those of one slice."""
+    """The result of a rule's test on one set of queries: all, or those of one slice."""
 
     p_fall: float = math.nan
     """One-sided p of a fall: small if the mean fell by more than chance; NaN without a test."""
     p_margin: float = math.nan
     """One-sided p of a fall by the margin: small if it is ruled out; NaN without a margin."""
     smallest_p: float = 0.0
-    """The smallest p that a fall could have with as many changed queries."""
+    """The smallest p that a fall could have with this many changed queries."""
 
 
 class GateRule(ABC):
@@ -47,14 +47,14 @@ class GateRule(ABC):
     """
 
     can_be_inconclusive: ClassVar[bool] = True
-    """Whether it can leave open if a metric regressed; any rule can on the replay of a log."""
+    """Whether it can be inconclusive; on the replay of a log, any rule can."""
 
     @abstractmethod
     def allowed(self, values: ComparedValues) -> float:
         """Return how far the mean of these queries may fall, at least 0."""
 
     def evidence(self, values: ComparedValues) -> Evidence:
-        """Return what the rule's test says of these queries; by default, there is no test.
+        """Return the result of the rule's test on these queries; by default, there is no test.
 
         The p-values of all queries and slices are corrected together before `outcome` sees them.
         """
@@ -65,7 +65,7 @@ class GateRule(ABC):
 
         Args:
             values: the values before and after.
-            evidence: what the rule's test says, corrected for all decisions of the assertion.
+            evidence: the result of the rule's test, corrected for all decisions of the assertion.
         """
         return outcome_by_mean(values, self.allowed(values))
 
@@ -94,7 +94,7 @@ class GateRule(ABC):
 
     @property
     def fewest_lost_answers(self) -> int:
-        """How many queries that lost their answers block, whatever the mean; 0: none do."""
+        """How many queries must lose their answers to block, whatever the mean; 0: none do."""
         return 0
 
     @property
@@ -144,7 +144,7 @@ class ToleranceRule(GateRule):
         return f"tolerance(abs={number_text(self.abs)}, rel={number_text(self.rel)}{noise})"
 
     def refuse_misfit(self, metric: Metric) -> None:
-        """Refuse an allowance of everything that a metric can lose.
+        """Refuse an allowance of the metric's whole range.
 
         Raises:
             ConfigurationError: naming the parameter, and what it means.
@@ -171,7 +171,7 @@ class ToleranceRule(GateRule):
         """Return the largest of ``abs``, ``rel`` x the mean before, and ``noise`` x the noise.
 
         Raises:
-            ConfigurationError: ``noise`` is set, but no side averages several runs.
+            ConfigurationError: ``noise`` is set, but neither side averages several runs.
         """
         if self.noise and values.noise is None:
             raise ConfigurationError(

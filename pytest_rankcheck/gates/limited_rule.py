@@ -1,4 +1,4 @@
-"""A rule for means with limits for single queries and slices: what a gate decides by."""
+"""The rule of a gate: one for means, with limits for single queries and slices."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class LimitedRule:
     min_queries: int | None = None
     """A slice with fewer queries is reported, not gated; None: see `smallest_slice`."""
     standardise: str | None = None
-    """The attribute at whose mix in the baseline means are compared; None: they are as they are."""
+    """The attribute whose mix in the baseline is applied to the means; None: none is."""
     inconclusive: str | None = None
-    """How an inconclusive verdict counts: `pass`, `warn` or `fail`; None: as is configured."""
+    """How an inconclusive verdict counts: `pass`, `warn` or `fail`; None: as configured."""
 
     def __post_init__(self) -> None:
         for name in ("max_query_drop", "max_gap"):
@@ -81,8 +81,8 @@ class LimitedRule:
     def is_at_least_as_strict_as(self, other: LimitedRule) -> bool:
         """Return whether it certainly blocks whatever another gate blocks; False if in doubt.
 
-        Slices are one family with all queries: of a statistical gate, more of them are a larger
-        correction, so it must gate the same ones.
+        Slices form one family with all queries. For a statistical gate, more slices mean a larger
+        correction, so both must gate the same ones.
         """
         gates_its_slices = (
             self.smallest_slice <= other.smallest_slice
@@ -119,5 +119,5 @@ class LimitedRule:
 
 
 def _limits_at_least(limit: float | None, other: float | None) -> bool:
-    """Return whether a limit allows at most what another allows; None allows everything."""
+    """Return whether a limit allows no more than another; None allows everything."""
     return other is None or (limit is not None and limit <= other)

@@ -1,7 +1,7 @@
-"""Lost answers: what anybody sees on a small golden set, and no test of a mean can show.
+"""Lost answers: obvious to anybody on a small golden set, but invisible to a test of the mean.
 
 A query loses its answers if a relevant document was among its first three and none is in its top
-ten now. How many of them block, and from which share on, was chosen on real pairs of rankings: see
+ten now. How many of them block, and at which share, was chosen on real pairs of rankings: see
 ``benchmarks/lost_answers.py``.
 """
 
@@ -17,7 +17,7 @@ from pytest_rankcheck.comparison.comparison import FIRST, TOP, Comparison
 from pytest_rankcheck.errors import plural
 
 SHARE = 0.04
-"""They block from this share of the compared queries on."""
+"""The smallest share of the compared queries that blocks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +34,11 @@ class LostAnswers:
     """How many units are compared."""
     unit: str = "query"
     blocks: bool = False
-    """Whether they are enough, and no query gained an answer in the same way."""
+    """Whether there are enough of them, and no query gained an answer in the same way."""
     is_known: bool = True
     """False if the baseline keeps too little of its rankings to tell."""
     fewest: float = math.inf
-    """How many units block."""
+    """How many units it takes to block."""
 
     @property
     def text(self) -> str:
@@ -47,14 +47,14 @@ class LostAnswers:
         queries_of = "" if self.unit == "query" else "queries of "
         return (
             f"{queries_of}{self.lost:,} of {of} lost every relevant document of their top {TOP} "
-            f"(one was in the first {FIRST}), and none gained one in that way"
+            f"(one was in the first {FIRST}), and none gained one in the same way"
         )
 
 
 def lost_answers_in(comparison: Comparison, fewest: int) -> LostAnswers | None:
     """Return which queries lost their answers; None where rankings are not compared.
 
-    In the replay of a log, what users selected depends on what they were shown.
+    On the replay of a log nothing is compared, because users could only select what was shown.
 
     Args:
         comparison: what is compared.

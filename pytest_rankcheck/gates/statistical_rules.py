@@ -1,4 +1,4 @@
-"""Rules that take noise into account: a fall blocks if it is more than chance."""
+"""Rules that take noise into account: a fall blocks if chance does not explain it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NOT_MEANS = {
     "median": ("median over the sessions", "SessionDuration"),
     "sum": ("sum over the queries", "a mean such as NumRelRet"),
 }
-"""Metrics whose difference is not the mean of differences, and what to gate instead."""
+"""Aggregates whose difference is not the mean of differences, and what to gate instead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,13 +66,14 @@ class _StatisticalRule(GateRule):
 
     @property
     def smallest_slice(self) -> int:
-        """The number of queries from which on a fall of all of them is significant."""
+        """The smallest number of queries at which a fall of all of them is significant."""
         return math.ceil(-math.log2(self.alpha))
 
     def is_better(self, values: ComparedValues) -> bool:
         """Return whether the gain is significant at ``raise_alpha``.
 
-        A baseline that rises on any gain climbs through noise, until innocent changes are blocked.
+        A baseline that rose on any gain would climb with the noise until innocent changes are
+        blocked.
         """
         return values.gain > 0 and values.p_of_rise(self.test) <= self.raise_alpha
 
@@ -88,7 +89,7 @@ class _StatisticalRule(GateRule):
         return Evidence(p_fall, smallest_p=values.smallest_p(self.test))
 
     def refuse_misfit(self, metric: Metric) -> None:
-        """Refuse a metric whose difference is no mean, and an allowance of its whole range.
+        """Refuse a metric whose difference is not a mean, and an allowance of its whole range.
 
         Raises:
             ConfigurationError: the metric does not fit; the message names a gate that does.
@@ -97,13 +98,13 @@ class _StatisticalRule(GateRule):
             metric.kind.refuse_test(metric, self)
             kind, other = _NOT_MEANS[metric.definition.aggregate]
             raise ConfigurationError(
-                f"{metric} has a {kind}, but {self} compares means of differences; gate it with a "
+                f"{metric} is a {kind}, but {self} compares means of differences; gate it with a "
                 f"tolerance, or gate {other} instead"
             )
         refuse_too_wide(self.ALLOWANCE, getattr(self, self.ALLOWANCE), metric, "no mean can fall")
 
     def _is_stricter_test(self, other: GateRule) -> bool:
-        """Return whether a rule uses the same test, and allows at least as much as this one."""
+        """Return whether a rule uses the same test and allows at least as much as this one."""
         if not isinstance(other, type(self)) or self.test != other.test:
             return False
         if other.lost_answers and not 0 < self.lost_answers <= other.lost_answers:

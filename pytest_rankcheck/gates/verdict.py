@@ -26,7 +26,8 @@ class Outcome(StrEnum):
     """Worse, but within what the gate allows."""
     REGRESSED = "regressed"
     INCONCLUSIVE = "inconclusive"
-    """Neither clearly within the margin nor clearly below it: too few queries, or too noisy."""
+    """Neither clearly within the margin nor clearly beyond it: too few queries, or too much
+    noise."""
     NOT_GATED = "not gated"
     """A slice with too few queries: reported, but not gated."""
 
@@ -55,9 +56,9 @@ class Decision:
     Slices that are not gated are tested by sign flips, and corrected among themselves.
     """
     futility: str = ""
-    """Why nothing was decided, in words: no fall of these queries could have been a regression.
+    """Why nothing was decided: no fall of these queries could have counted as a regression.
 
-    Of a slice, only if it fell; it has passed.
+    A slice has this only if it fell; it passed.
     """
 
     def __repr__(self) -> str:
@@ -71,7 +72,7 @@ class Decision:
         return f"{self.attribute}={self.value}" if self.attribute else ""
 
     def left_open(self) -> Decision:
-        """Return the decision as inconclusive; one that is not gated stays so."""
+        """Return the decision as inconclusive, unless the slice is not gated."""
         if self.outcome is Outcome.NOT_GATED:
             return self
         return replace(self, outcome=Outcome.INCONCLUSIVE, futility="")
@@ -110,7 +111,7 @@ class TieEffect:
     """How the order of documents with the same score affects a mean."""
 
     queries: int
-    """In how many queries a judged document in the top k shares its score."""
+    """How many queries have a judged document in the top k that shares its score with another."""
     lowest: float
     """The lowest mean over all orders of the tied documents."""
     highest: float
@@ -128,9 +129,9 @@ class ReplayEvidence:
     k: int
     """The number of documents that count as the top."""
     unseen_now: float
-    """The share of the top now that was never shown, and was at another rank before, in [0, 1]."""
+    """The share of the top now that was never shown and was ranked elsewhere before, in [0, 1]."""
     unseen_before: float
-    """The share of the top before that was never shown, and is at another rank now."""
+    """The share of the top before that was never shown and is ranked elsewhere now."""
     max_unseen: float
     """Above this share, nothing is decided."""
     without_unseen: str = ""
@@ -154,14 +155,14 @@ class MixEffect:
     mix: float
     """The rest of the difference."""
     missing_share: float
-    """The share of the baseline in slices that are gone, in [0, 1]; they are left out."""
+    """The share of the baseline that is in slices that are gone, in [0, 1]; they are left out."""
     of: str = "the baseline"
     """Whose mix is used: the baseline's or the other group's."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupEvidence:
-    """The sizes of two groups of one log, and whether they are those that were planned."""
+    """The sizes of two groups of one log, and whether they are as planned."""
 
     log: str
     """The name of the log."""
@@ -172,7 +173,7 @@ class GroupEvidence:
     unit: str
     """What the units are: sessions, or clusters."""
     ratio: float
-    """How many units of the tested group there should be for each one of the other."""
+    """How many units of the tested group were planned for each unit of the other."""
     ratio_p: float
     """The p of a chi-square test of the ratio."""
     in_both: int
@@ -218,7 +219,7 @@ class Verdict:
     mixes: tuple[MixEffect, ...] = ()
     """The effect of slices that grew or shrank, for each attribute where there is one."""
     standardised_by: str | None = None
-    """The attribute at whose mix in the baseline all queries were compared; None: as they are."""
+    """The attribute whose mix in the baseline was applied to all queries; None: none was."""
     groups: GroupEvidence | None = None
     """Of two groups in one log: their sizes."""
     replay: ReplayEvidence | None = None
@@ -236,7 +237,8 @@ class Verdict:
     def outcome(self) -> Outcome:
         """The worst outcome: a single collapsed slice or query is a regression.
 
-        It is inconclusive if a replayed log, or groups of other sizes than planned, cannot decide.
+        It is inconclusive if a replayed log, or groups that differ from the planned sizes, cannot
+        decide.
         """
         if any(each is not None and each.leaves_open for each in (self.replay, self.groups)):
             return Outcome.INCONCLUSIVE
@@ -250,7 +252,7 @@ class Verdict:
     def leading(self) -> Decision:
         """The decision that the verdict rests on: on all queries, or on the slice that fell most.
 
-        If all queries hold and only a gap is too wide, the decision on the worse of the two slices.
+        If only a gap is too wide, it is the decision on the worse of the two slices.
         """
         if self.overall.outcome is Outcome.REGRESSED or self.query_drops or self.loses_answers:
             return self.overall
@@ -286,14 +288,14 @@ class Verdict:
 
     @property
     def futility(self) -> str:
-        """Why the gate could not have failed on all queries, with as many changed; mostly empty."""
+        """Why the gate could not have failed on all queries, as so few changed; usually empty."""
         lost = self.lost_answers
         could_lose = lost is not None and self.overall.pairs.changed_units >= lost.fewest
         return "" if could_lose or self.loses_answers else self.overall.futility
 
     @property
     def only_loses_answers(self) -> bool:
-        """Whether it blocks for that alone: no mean regressed, and no other limit is broken."""
+        """Whether it blocks only for lost answers: no mean regressed and no limit is broken."""
         blocks_too = self.is_fall or self.query_drops or self.wide_gaps
         return self.loses_answers and not blocks_too
 
@@ -304,7 +306,7 @@ class Verdict:
 
     @property
     def is_fall(self) -> bool:
-        """Whether a mean regressed, of all queries or of a slice: not only a limit is broken."""
+        """Whether a mean regressed, of all queries or of a slice; a broken limit does not count."""
         return any(d.outcome is Outcome.REGRESSED for d in (self.overall, *self.slices))
 
     @property
@@ -335,12 +337,12 @@ class Verdict:
 
     @property
     def untested(self) -> tuple[Decision, ...]:
-        """The slices that fell, and in which too few queries changed for a test to reject."""
+        """The slices that fell, but in which too few queries changed for a significant fall."""
         return tuple(part for part in self.slices if part.futility)
 
     @property
     def ungated_falls(self) -> tuple[Decision, ...]:
-        """The slices that are not gated, and fell by more than chance."""
+        """The slices that are not gated, but fell by more than chance explains."""
         return tuple(
             part for part in self.not_gated if part.pairs.gain < -SLACK and part.p <= self.alpha
         )

@@ -1,4 +1,4 @@
-"""What a verdict rests on besides rankings: slices that grow or shrink, ties, replayed logs."""
+"""What a verdict depends on besides rankings: slices that grow or shrink, ties, replayed logs."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def tie_effects(
 def with_replay_evidence(
     comparison: Comparison, verdicts: Mapping[Metric, Verdict], rules: Mapping[Metric, GateRule]
 ) -> Mapping[Metric, Verdict]:
-    """Return verdicts on a replayed log with what it knows of documents that were never shown.
+    """Return verdicts on a replayed log, with the documents that were never shown.
 
     If too many of them are at the top, all decisions of a verdict are inconclusive.
     """
@@ -111,12 +111,12 @@ Ranking = Callable[[str], Sequence[str]]
 def refuse_order_of_log(golden: JudgedQueries, sides: Iterable[tuple[str, Ranking]]) -> None:
     """Refuse a gate that compares with the order of the log, if positions are not corrected.
 
-    Users select what they see first, so without a correction the order of the log looks better than
-    any other: an equal ranker, and even a better one, would be blocked every time.
+    Users select what they see first, so without a correction the log's own order looks better than
+    any other: an equal or even better ranker would always be blocked.
 
     Args:
         golden: the golden set.
-        sides: what is compared: how messages call it, and its rankings.
+        sides: what is compared, by the name that messages use, with its rankings.
 
     Raises:
         ConfigurationError: a side has the order of the log; the message says what to write.
@@ -138,7 +138,7 @@ def refuse_order_of_log(golden: JudgedQueries, sides: Iterable[tuple[str, Rankin
 
 
 def _is_order_of_log(golden: JudgedQueries, ranking: Ranking) -> bool:
-    """Return whether all rankings of several documents are the beginning of what was shown."""
+    """Return whether every ranking of two or more documents is the beginning of what was shown."""
     seen = False
     for query_id in golden.query_ids:
         ranked = list(ranking(query_id))

@@ -67,7 +67,7 @@ def test_a_configured_line_for_a_metric_is_checked_when_it_is_read() -> None:
     for line, message in (
         ("RR: tolerance(abs=1)", r"'RR: tolerance\(abs=1\)': abs=1 is as wide as the range of RR"),
         ("web R@2: tolerance(rel=2)", "rel=2 lets R@2 fall by 200%"),
-        ("GMAP: significant", "GMAP has a geometric mean"),
+        ("GMAP: significant", "GMAP is a geometric mean"),
     ):
         with pytest.raises(ConfigurationError, match=message):
             ConfiguredGates.parse([line])

@@ -207,7 +207,7 @@ def test_a_verdict_on_slices_is_regressed_then_inconclusive_then_lower() -> None
 
 def test_a_geometric_mean_is_refused() -> None:
     now, then = evaluations({1: 2})
-    with pytest.raises(ConfigurationError, match="GMAP has a geometric mean, but significant"):
+    with pytest.raises(ConfigurationError, match="GMAP is a geometric mean, but significant"):
         Gate.significant().decide(compare(now, then), "GMAP")  # type: ignore[arg-type]
 
 

@@ -248,5 +248,5 @@ def test_it_is_never_recorded_and_has_no_gate() -> None:
         assert_not_regressed(evaluation, evaluation, ["RR", "Seconds(q=0.95)"])
     with pytest.raises(ConfigurationError, match=r'assert_at_most\(evaluation, "Seconds\(q=0.95'):
         Gate.tolerance(abs=0.1).decide(compare(evaluation, evaluation), seconds)
-    with pytest.raises(ConfigurationError, match="is a quantile, and confidence= is of means"):
+    with pytest.raises(ConfigurationError, match="is a quantile, but confidence= is for means"):
         assert_at_most(evaluation, seconds, 0.2, confidence=0.95)

@@ -61,7 +61,7 @@ def test_the_total_of_a_slice_is_its_own_sum() -> None:
 def test_a_total_has_no_interval() -> None:
     with pytest.raises(MetricError, match="TotalRet has no interval here"):
         EVALUATION.interval("num_ret")
-    with pytest.raises(ConfigurationError, match="TotalRet is a sum, and confidence= is of means"):
+    with pytest.raises(ConfigurationError, match="TotalRet is a sum, but confidence= is for means"):
         assert_at_least(EVALUATION, "num_ret", 1, confidence=0.95)
-    with pytest.raises(ConfigurationError, match="TotalRet has a sum over the queries"):
+    with pytest.raises(ConfigurationError, match="TotalRet is a sum over the queries"):
         Gate.significant().rule.refuse_misfit(Metric.parse("num_ret"))
