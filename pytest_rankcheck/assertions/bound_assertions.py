@@ -218,8 +218,7 @@ def _explained(
         return None
     from pytest_rankcheck.explanation.explained_failures import explained_bounds
 
-    told = (*caveats(evaluation),)
-    return explained_bounds(evaluation, bounds, failing, by, caveats=told)
+    return explained_bounds(evaluation, bounds, failing, by, **caveats(evaluation))
 
 
 def _numbers(

@@ -183,9 +183,9 @@ def _explained_falls(
     from pytest_rankcheck.reports.text.wording import caveats
 
     has_noise = any(verdict.overall.pairs.noise is not None for verdict in verdicts.values())
-    told = (*caveats(comparison.evaluation), *(noise_caveats(comparison) if has_noise else ()))
+    told = caveats(comparison.evaluation, noise_caveats(comparison) if has_noise else ())
     in_full = wants_detail() or wants_evidence()
-    return explained_falls(comparison, verdicts, of, in_full=in_full, caveats=told, **said)
+    return explained_falls(comparison, verdicts, of, in_full=in_full, **told, **said)
 
 
 def _hold_evaluation(

@@ -18,6 +18,7 @@ from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.explanation.bounds import Bound, Bounded, bounded_places
 from pytest_rankcheck.explanation.evidence import power_of
 from pytest_rankcheck.explanation.explanation import (
+    MOST_CAUSES,
     ExplainedQuery,
     ExplainedSlice,
     Explanation,
@@ -239,8 +240,11 @@ def _in_common(
     if not is_shared and not world:
         return None
     causes = comparison.in_common(metric, world)
-    known = (each.text for each in causes if is_shared or each.kind is CauseKind.WORLD)
-    return InCommon(metric, tuple(known), falls[metric])
+    known = [each for each in causes if is_shared or each.kind is CauseKind.WORLD]
+    is_unanswered = any(
+        each.kind is CauseKind.NO_ANSWER and each.number == 1 for each in known[:MOST_CAUSES]
+    )
+    return InCommon(metric, tuple(each.text for each in known), falls[metric], is_unanswered)
 
 
 def whole_interval(evaluation: Evaluation, metric: Metric) -> tuple[float, float] | None:

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from pytest_rankcheck.remedies import Remedy
 
 
+MOST_CAUSES = 3
+"""How many causes the text of a failure names."""
+
+
 class Absence(Enum):
     """Why a document has no rank."""
 
@@ -144,6 +148,8 @@ class InCommon:
     """In words, the best first; empty if nothing was found."""
     fallen: int
     """How many queries fell."""
+    says_unanswered: bool = False
+    """Whether a cause is that queries have no answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +214,8 @@ class Explanation:
     taken_over: tuple[TakenOver, ...] = ()
     """For a metric of the whole run: the documents that took over, then those that are gone."""
     unjudged: Unjudged | None = None
+    unanswered: str = ""
+    """Which queries have an empty answer, if the ranker did not fail on any."""
     caveats: tuple[str, ...] = ()
     """What may be wrong with the run or its documents rather than with the ranker."""
     headline: str = ""

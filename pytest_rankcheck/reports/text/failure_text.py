@@ -12,6 +12,7 @@ from itertools import chain, islice
 
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.explanation.explanation import (
+    MOST_CAUSES,
     Absence,
     ExplainedQuery,
     Explanation,
@@ -37,7 +38,6 @@ from pytest_rankcheck.reports.text.wording import (
 )
 
 _MOST_LINES = 40
-_CAUSES = 3
 _QUERIES = 4
 _LINES_OF_DOCUMENTS = 2
 _CAVEATS = 2
@@ -60,7 +60,7 @@ def failure_lines(explanation: Explanation, *, in_full: bool = False) -> Sequenc
         headline(explanation),
         *_indented(
             numbers_lines(explanation, in_full=in_full),
-            explanation.caveats[:_CAVEATS],
+            _caveats(explanation)[:_CAVEATS],
             _at_most(explanation.facts, _FACTS, in_full=in_full),
             slice_lines(explanation),
             _in_common(explanation),
@@ -87,7 +87,7 @@ def remark_lines(explanation: Explanation) -> Sequence[str]:
     lines = [
         *evidence,
         *besides_numbers(explanation),
-        *explanation.caveats,
+        *_caveats(explanation),
         f"{heading}: {'; '.join(causes)}" if causes else heading,
         *_taken_over(explanation),
         *_unjudged(explanation, in_full=True),
@@ -98,6 +98,13 @@ def remark_lines(explanation: Explanation) -> Sequence[str]:
 
 def _indented(*parts: Iterable[str]) -> Iterator[str]:
     return (f"  {line}" for line in chain.from_iterable(parts))
+
+
+def _caveats(explanation: Explanation) -> Sequence[str]:
+    """Return what may be wrong with the run; empty answers only if no cause is about them."""
+    common = explanation.in_common
+    is_said = not explanation.unanswered or (common is not None and common.says_unanswered)
+    return explanation.caveats if is_said else (explanation.unanswered, *explanation.caveats)
 
 
 def _in_common(explanation: Explanation) -> Iterator[str]:
@@ -111,7 +118,7 @@ def _in_common(explanation: Explanation) -> Iterator[str]:
         yield from common.causes
     elif common.causes:
         yield f"what {those} in {common.metric} have in common"
-        yield from (f"  {cause}" for cause in common.causes[:_CAUSES])
+        yield from (f"  {cause}" for cause in common.causes[:MOST_CAUSES])
     elif common.fallen < _FEWEST_FALLS:
         yield f"{those} are too few to tell what they have in common"
     else:

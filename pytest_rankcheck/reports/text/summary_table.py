@@ -20,7 +20,7 @@ from pytest_rankcheck.reports.findings import (
     rows_of,
 )
 from pytest_rankcheck.reports.leaderboard import LeaderboardFinding
-from pytest_rankcheck.reports.text.wording import change, gate_words, number_text
+from pytest_rankcheck.reports.text.wording import change, gate_words, number_text, set_text
 
 _HEADER = ("ranker", "metric", "baseline", "now", "change", "verdict")
 _RIGHT = {3, 4, 5}
@@ -74,7 +74,20 @@ def summary_lines(
             cells = (cell.ljust(size) for cell, size in zip(row, widths, strict=True))
             yield Line(f"  {_GAP.join(cells)}".rstrip())
         yield from (Line(f"  {text}") for text in board.failure_lines)
-    yield from _note_lines([each for each in findings if isinstance(each, Note)], most)
+    notes = [each for each in findings if isinstance(each, Note)]
+    if most is not None:
+        said = {*_said_in_failures(findings)}
+        notes = [note for note in notes if note.text not in said]
+    yield from _note_lines(notes, most)
+
+
+def _said_in_failures(findings: Sequence[ReportedFinding]) -> Iterator[str]:
+    """Yield the notes on a run that the text of a failure has, whatever else it says of them."""
+    for each in findings:
+        if isinstance(each, (GateFinding, Note)) and each.failure is not None:
+            where = set_text(each.failure.kind, each.failure.golden_set)
+            for text in (each.failure.unanswered, *each.failure.caveats):
+                yield f"{where}: {text}"
 
 
 def _worst(rows: Sequence[MetricFinding]) -> list[MetricFinding]:

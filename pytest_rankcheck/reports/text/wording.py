@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.golden.expected_text import is_unit, text_of
@@ -96,12 +96,19 @@ def unanswered_text(evaluation: Evaluation) -> str:
     return f"{len(queries):,} of {size} {have} an empty answer: {listed(queries)}"
 
 
-def caveats(evaluation: Evaluation) -> Iterator[str]:
-    """Yield what may be wrong with the run or its documents rather than with the ranker."""
-    if evaluation.unanswered:
-        yield unanswered_text(evaluation)
-    yield from (text for text, are_many in evaluation.source.document_notes.items() if are_many)
-    yield from user_counts(evaluation)
+def caveats(evaluation: Evaluation, more: Iterable[str] = ()) -> Mapping[str, Any]:
+    """Return what may be wrong with the run or its documents, as fields of an explanation.
+
+    Args:
+        evaluation: what was measured.
+        more: what else may be wrong.
+    """
+    notes = evaluation.source.document_notes.items()
+    texts = (*(text for text, are_many in notes if are_many), *user_counts(evaluation), *more)
+    unanswered = unanswered_text(evaluation)
+    if evaluation.failed:  # which no cause says
+        return {"caveats": (unanswered, *texts)}
+    return {"unanswered": unanswered, "caveats": texts}
 
 
 def user_counts(evaluation: Evaluation) -> Iterator[str]:
