@@ -30,8 +30,10 @@ from pytest_rankcheck.explanation.explanation import (
 )
 from pytest_rankcheck.explanation.gate_numbers import verdict_numbers
 from pytest_rankcheck.explanation.moved_documents import (
+    REPEATS,
     best_documents,
     moved_documents,
+    repeated_documents,
     seen_documents,
 )
 from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict
@@ -147,6 +149,8 @@ def explained_bounds(
         metric = next(each.metric for each in failures if str(each.metric) in values[query_id])
         if metric.name == "SeenItems":
             return seen_documents(evaluation, query_id, metric.cutoff)
+        if metric.name == REPEATS:
+            return repeated_documents(evaluation, query_id, metric)
         return best_documents(evaluation, query_id) if metric.kind.is_of_documents else ()
 
     return explained_state(

@@ -51,6 +51,8 @@ class RankedDocument:
     before: Rank | None = None
     was_seen: bool = False
     """Whether the user of a query has interacted with it before."""
+    again: tuple[tuple[str, int], ...] = ()
+    """The documents below that repeat it, such as itself, and their ranks."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,8 @@ from pytest_rankcheck.rankers.ranking import first_ranks
 _RELEVANT = 4
 _NEWCOMERS = 3
 _BEYOND = 10**9
+REPEATS = "Duplicates"
+"""The name of the metric that counts what stands in a ranking more than once."""
 _BEST = 3
 """How many of the best judged documents are shown, and how many from the top of the ranking."""
 
@@ -26,8 +28,9 @@ def moved_documents(
 ) -> Sequence[RankedDocument]:
     """Return the documents that explain why a query fell.
 
-    Relevant ones come first, starting with those that crossed a cutoff; then what took their place.
-    When a document falls by five ranks, others rise by one; they are left out.
+    What is repeated comes first if that is counted. Then come relevant ones, starting with those
+    that crossed a cutoff; then what took their place. When a document falls by five ranks, others
+    rise by one; they are left out.
 
     Args:
         comparison: what is compared.
@@ -35,8 +38,10 @@ def moved_documents(
         metrics: those in which it fell.
     """
     evaluation, other = comparison.evaluation, comparison.other
-    if other.known_depth == 0:  # no document is known to be new
-        return []
+    repeats = [metric for metric in metrics if metric.name == REPEATS]
+    again = repeated_documents(evaluation, query_id, repeats[0]) if repeats else ()
+    if other.known_depth == 0 or len(repeats) == len(metrics):  # or no document is known to be new
+        return again
     known = [metric.cutoff for metric in metrics if metric.cutoff]
     moves = comparison.moved(query_id, TOP)
     grades, before, now = (
@@ -82,7 +87,7 @@ def moved_documents(
         and (move.after in places or (is_shallow and move.entered))
     ]
     seen = _seen(evaluation, query_id, came[:_NEWCOMERS])
-    return [
+    moved = (
         RankedDocument(
             doc,
             evaluation.golden.title(doc),
@@ -92,7 +97,8 @@ def moved_documents(
             was_seen=doc in seen,
         )
         for doc in (*relevant, *came[:_NEWCOMERS])
-    ]
+    )
+    return [*again, *moved]
 
 
 def _seen(evaluation: Evaluation, user: str, doc_ids: Sequence[str]) -> Sequence[str]:
@@ -121,6 +127,33 @@ def best_documents(evaluation: Evaluation, query_id: str) -> Sequence[RankedDocu
     return [
         RankedDocument(doc, golden.title(doc), grades.get(doc), ranks.get(doc, Absence.NOT_RANKED))
         for doc in dict.fromkeys((*best, *ranking[:_BEST]))
+    ]
+
+
+def repeated_documents(
+    evaluation: Evaluation, query_id: str, metric: Metric
+) -> Sequence[RankedDocument]:
+    """Return the documents that are repeated in a top, those first that are most often."""
+    golden = evaluation.golden
+    evaluation.read_rankings(metric.cutoff or TOP)
+    ranking, by = evaluation.ranking(query_id)[: metric.cutoff], dict(metric.parameters)["by"]
+    values: Sequence[object] = [None] * len(ranking)
+    if by is not None and golden.catalogue is not None:
+        values = golden.catalogue.values(str(by), ranking)
+    ranks: dict[tuple[str, bool], list[int]] = {}
+    for rank, (doc, value) in enumerate(zip(ranking, values, strict=True), 1):
+        alike = (doc, False) if value is None else (str(value), True)
+        ranks.setdefault(alike, []).append(rank)
+    return [
+        RankedDocument(
+            ranking[first - 1],
+            golden.title(ranking[first - 1]),
+            golden.grades(query_id).get(ranking[first - 1]),
+            first,
+            again=tuple((ranking[rank - 1], rank) for rank in again),
+        )
+        for first, *again in sorted(ranks.values(), key=len, reverse=True)
+        if again
     ]
 
 

@@ -9,7 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pytest_rankcheck import GoldenSet, MetricError, Run, assert_at_most, evaluate
+from pytest_rankcheck import (
+    GoldenSet,
+    MetricError,
+    Run,
+    assert_at_most,
+    assert_not_regressed,
+    evaluate,
+)
 from pytest_rankcheck.reports.text.measurement_notes import evaluation_notes
 
 INTERACTIONS = pd.DataFrame(
@@ -81,6 +88,26 @@ def test_the_same_document_again_in_an_answer() -> None:
     ):
         assert AGAIN.values(name).tolist() == pytest.approx(values, abs=1e-12)
         assert not AGAIN.computed[-1].definition.higher_is_better
+
+
+def test_a_failure_names_what_is_repeated_and_where() -> None:
+    with pytest.raises(AssertionError) as failure:
+        assert_at_most(AGAIN, "Duplicates@5", 0)
+    _, _, queries = str(failure.value).partition("  the queries that miss the bound most\n")
+    assert [line.strip() for line in queries.splitlines()[:-1]] == [
+        "q1   0.400",
+        "a (unjudged) at 1, again at 3, 4",
+        "q2   0.250",
+        "new (unjudged) at 2, again at 4",
+    ]
+    with pytest.raises(AssertionError) as failure:
+        assert_at_most(AGAIN, "Duplicates(by=brand)@5", 0)
+    assert "\n      a (unjudged) at 1, again as b at 2, a at 3, a at 4\n" in str(failure.value)
+    assert "\n      new (unjudged) at 2, again at 4\n" in str(failure.value)
+    before = {"q1": ["a", "b", "c", "d", "e"], "q2": ANSWERS["q2"], "q3": ["b"], "q4": []}
+    then = evaluate(Run.from_dict(before, duplicates="keep_places"), AGAIN.golden)
+    with pytest.raises(AssertionError, match=r"q1   0.000 -> 0.400\n      a .* again at 3, 4$"):
+        assert_not_regressed(AGAIN, then, "Duplicates@5")
 
 
 def test_a_note_says_which_answer_repeats_a_document_most() -> None:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
-from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.explanation.explanation import (
     MOST_CAUSES,
     Absence,
@@ -175,6 +175,10 @@ def document_text(explanation: Explanation, document: RankedDocument) -> str:
         return f"{name} at {now}, seen before"
     grade = explanation.kind.grade_text(document.grade)
     name += " (seen before)" if document.was_seen else grade
+    if document.again:
+        is_same = all(doc_id == document.id for doc_id, _ in document.again)
+        places = [f"{'' if is_same else f'{doc_id} at '}{rank}" for doc_id, rank in document.again]
+        return f"{name} at {now}, again {'at' if is_same else 'as'} {listed(places)}"
     if before is None:
         return f"{name} {now if isinstance(now, str) else f'at {now}'}"
     return f"{name}  {before} -> {now}"
