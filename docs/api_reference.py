@@ -126,11 +126,11 @@ GROUPS = (
 INTERNAL = {
     "ComparedValues": "size is_same test_name effective_size is_coarse",
     "Comparison": "answers places other_places all_ids all_units by_earlier_terms slice_places "
-    "crossing tops",
+    "crossing tops noise_caveats",
     "Differences": "gains degrees",
     "Evaluation": "fits refuse_no_value differences_at recorded_metrics slice_places slice_counts "
     "computed cluster_names gaps weights_of averaged "
-    "warn_of_misfits",
+    "warn_of_misfits of_rankings",
     "EvaluationPart": "merged origin hits",
     "Approval": "now to_dict",
     "Gate": "refuse_misfit",
@@ -142,7 +142,8 @@ INTERNAL = {
     "Run": "columns rankings with_facts with_rankings without_own_documents",
     "SessionLog": "trails part repeated_users cluster_names",
     "RecordedMetric": "of averaging with_noise_of",
-    "RunNoise": "pooled",
+    "RunNoise": "pooled by_earlier_terms refuse_units spread share_text test_name unknown planned "
+    "of_first of_earlier_set",
     "RecordedQueries": "of",
     "Change": "from_dict fall is_covered is_undone",
     "Unpaired": "sides at",

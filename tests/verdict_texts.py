@@ -3,12 +3,11 @@
 from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.explanation.explained_failures import explained_falls
 from pytest_rankcheck.gates.verdict import Verdict
-from pytest_rankcheck.reports.text.evidence_text import noise_caveats
 from pytest_rankcheck.reports.text.failure_text import failure_lines
 
 
 def verdict_lines(verdict: Verdict, comparison: Comparison) -> list[str]:
     """Return the lines, with the evidence."""
-    caveats = tuple(noise_caveats(comparison))
+    caveats = tuple(comparison.noise_caveats())
     explanation = explained_falls(comparison, {verdict.metric: verdict}, 1, caveats=caveats)
     return [*failure_lines(explanation, in_full=True)]

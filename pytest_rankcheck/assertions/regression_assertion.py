@@ -179,11 +179,10 @@ def _explained_falls(
     comparison: Comparison, verdicts: Mapping[Metric, Verdict], of: int, **said: Any
 ) -> Explanation:
     from pytest_rankcheck.explanation.explained_failures import explained_falls
-    from pytest_rankcheck.reports.text.evidence_text import noise_caveats
     from pytest_rankcheck.reports.text.wording import caveats
 
     has_noise = any(verdict.overall.pairs.noise is not None for verdict in verdicts.values())
-    told = caveats(comparison.evaluation, noise_caveats(comparison) if has_noise else ())
+    told = caveats(comparison.evaluation, comparison.noise_caveats() if has_noise else ())
     in_full = wants_detail() or wants_evidence()
     return explained_falls(comparison, verdicts, of, in_full=in_full, **told, **said)
 

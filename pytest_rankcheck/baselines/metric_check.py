@@ -193,8 +193,8 @@ def _as_recorded(
     """Return the verdicts of the record's own families, where they differ from the last assertion.
 
     With its gates, slices and labels, on what is still measured. Where a record has no families,
-    the recorded gates and slices are those of this assertion. Against a reference, fewer replicates
-    do not make the allowance for their noise larger.
+    the recorded gates and slices are those of this assertion. Against a reference, fewer runs do
+    not make the allowance for their noise larger.
     """
     own, families = asserted[-1], families_of_last(record.assertions, asserted)
     if not record.assertions:

@@ -12,7 +12,6 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray, IntArray
-from pytest_rankcheck.errors import ConfigurationError
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.statistics.mean_differences import UNSEEN_GAIN, Differences
@@ -196,11 +195,8 @@ class Paired(ComparedValues):
     is_paired = True
 
     def __post_init__(self) -> None:
-        if self.noise is not None and (self.weights is not None or self.clusters is not None):
-            raise ConfigurationError(
-                f"{self.metric}: replicates cannot be combined with weights, clusters or "
-                "standardise=; measure one run"
-            )
+        if self.noise is not None:
+            self.noise.refuse_units(self.metric, self.weights, self.clusters)
 
     @cached_property
     def gains(self) -> FloatArray:
@@ -277,9 +273,7 @@ class Paired(ComparedValues):
     @property
     def test_name(self) -> str:
         """Sign flips, or with several runs Student's t, whatever the gate's test."""
-        if self.noise is None:
-            return "paired sign-flip test"
-        return "Student's t over queries and replicates"
+        return "paired sign-flip test" if self.noise is None else self.noise.test_name
 
     def smallest_p(self, test: FallTest = "sign_flip") -> float:
         """Return the smallest p that a fall could have with as many changed units.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
@@ -110,12 +110,12 @@ class Comparison(QueryOverlap):
         """The queries on which the ranker of one side failed, and why; they are left out."""
         return {**self.other.failed, **self.evaluation.failed}
 
-    # --- the terms of the comparison: slices, independent units, replicates --------------------
+    # --- the terms of the comparison: slices, independent units, noise ------------------------
 
     def by_earlier_terms(self) -> Comparison:
         """Return the same comparison with the slices and clusters that the other side has.
 
-        The noise of replicates is that of as many of them as the other side has, at least.
+        The noise of several runs is by earlier terms too: see `RunNoise.by_earlier_terms`.
         """
         return Comparison(self.evaluation, self.other, self.sides, has_earlier_terms=True)
 
@@ -273,11 +273,17 @@ class Comparison(QueryOverlap):
         asked = pairs.metric, pairs.query_ids, label
         sides = self.other.averaged(*asked), self.evaluation.averaged(*asked)
         noise = RunNoise.pooled(*sides)
-        if noise is None:
-            return pairs
-        if self._has_earlier_terms:
-            noise = replace(noise, now=max(noise.before, noise.now))
-        return replace(pairs, noise=noise)
+        if noise is not None and self._has_earlier_terms:
+            noise = noise.by_earlier_terms()
+        return pairs if noise is None else replace(pairs, noise=noise)
+
+    def noise_caveats(self) -> Iterator[str]:
+        """Yield what the values and the documents are of, where several runs are averaged."""
+        if self.evaluation.of_rankings is not self.evaluation:
+            yield RunNoise.of_first
+        is_recorded = self.other.recorded_metrics and not isinstance(self.other, Evaluation)
+        if is_recorded and (self.added or self.removed or self.changed):
+            yield RunNoise.of_earlier_set
 
     # --- what users ask ----------------------------------------------------------------------
 

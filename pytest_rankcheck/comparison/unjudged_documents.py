@@ -39,8 +39,8 @@ class Unjudged:
     """The unjudged documents that are new in the top of the compared queries, or left it.
 
     Differences are those of the means, after minus before. They are NaN if they are not known: the
-    values are means of replicates or another library's, or one side keeps less of its rankings than
-    the metric looks at.
+    values are means of several runs or another library's, or one side keeps less of its rankings
+    than the metric looks at.
     """
 
     k: int

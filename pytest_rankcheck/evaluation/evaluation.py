@@ -60,7 +60,7 @@ class Evaluation(MetricValues):
         self.name, self.depth, self.run = source.name, source.depth, source.run
         self.missing, self.unanswered = source.missing, source.unanswered
         self.failed, self.extra = source.failed, source.extra
-        self.replicates, self.gaps = source.replicates, source.gaps
+        self.replicates, self.gaps = source.runs, source.gaps
         self._reordered: dict[TieOrder, Evaluation] = {}
         self._warns_of_gaps = False
 
@@ -183,6 +183,11 @@ class Evaluation(MetricValues):
         return self.source.ranks(query_id)
 
     @property
+    def of_rankings(self) -> Evaluation:
+        """The evaluation of the known rankings: of several runs, that of the first."""
+        return next(iter(self.replicates), self)
+
+    @property
     def recorded_metrics(self) -> Sequence[Metric] | None:
         """The only metrics that have values; None if every metric can be computed."""
         return self.source.recorded_metrics
@@ -244,8 +249,6 @@ class Evaluation(MetricValues):
 
     def __repr__(self) -> str:
         shown = [f"of {self.source!r}"]
-        if self.replicates:
-            shown.append(f"mean of {len(self.replicates)} replicates")
         if self.gaps and not self.computed:
             shown.append(self.gaps.advice)
         shown += filter(None, map(self._means, self.computed))

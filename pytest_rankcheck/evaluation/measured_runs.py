@@ -119,7 +119,7 @@ class MeanOfRuns(RankedRun):
         chosen = (first.name, first.depth, first.golden, first.conventions)
         super().__init__(*chosen, first.joined, run=first.run)
         self._runs = runs
-        self.replicates: Sequence[Evaluation] = tuple(map(Evaluation, runs))
+        self.runs: Sequence[Evaluation] = tuple(map(Evaluation, runs))
         self.failed = {name: why for each in runs for name, why in each.failed.items()}
 
     @cached_property
@@ -148,12 +148,15 @@ class MeanOfRuns(RankedRun):
 
     def averaged(self, metric: Metric, query_ids: Sequence[str], label: str) -> Averaged:
         """Return the mean of each run over some queries, without those that `failed`."""
-        places = self.replicates[0].places(each for each in query_ids if each not in self.failed)
-        weights = self.replicates[0].weights_of(metric, np.asarray(places, dtype=np.intp))
-        columns = (metric.kind.column(each.values(metric)) for each in self.replicates if places)
+        places = self.runs[0].places(each for each in query_ids if each not in self.failed)
+        weights = self.runs[0].weights_of(metric, np.asarray(places, dtype=np.intp))
+        columns = (metric.kind.column(each.values(metric)) for each in self.runs if places)
         means = [metric.mean(column[places], weights) for column in columns]
         return Averaged(len(self._runs), means)
 
     def values(self, metric: Metric) -> FloatArray:
         """Return the mean of each query's values in the runs, ``[Q]``."""
-        return metric.kind.over_runs(each.values(metric) for each in self.replicates)
+        return metric.kind.over_runs(each.values(metric) for each in self.runs)
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()}; mean of {len(self.runs)} replicates"

@@ -43,8 +43,9 @@ class Source(ABC):
     unanswered: Sequence[str] = ()
     failed: Mapping[str, str] = {}
     extra: Sequence[str] = ()
-    replicates: Sequence[Any] = ()
     gaps: Gaps | None = None
+    runs: Sequence[Any] = ()
+    """The evaluation of each run, if several that differ only by chance were measured."""
     recorded_metrics: Sequence[Metric] | None = None
     """The only metrics that have values; None if every metric can be computed."""
 
@@ -91,6 +92,11 @@ class Source(ABC):
     def averaged(self, metric: Metric, query_ids: Sequence[str], label: str) -> Averaged:
         """Return what the mean over some queries, without those that `failed`, is the mean of."""
         return Averaged()
+
+    def with_noise_of(self, other: Source) -> Source:
+        """Return this source, whose means vary between runs as much as those of another."""
+        self.averaged = other.averaged  # type: ignore[method-assign]
+        return self
 
     def depends_on_scale(self, metric: Metric, scale: float) -> bool:
         """Return whether another scale of the golden set would change values of a metric.

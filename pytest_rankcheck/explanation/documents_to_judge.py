@@ -50,8 +50,7 @@ def to_judge(
             ranking than is known, are left out.
         top: how many documents of each ranking are looked at, at most the metric's cutoff.
     """
-    # The values of several runs are means, and only the rankings of the first are known.
-    evaluation = next(iter(evaluation.replicates), evaluation)
+    evaluation = evaluation.of_rankings
     found = [
         document
         for metric in metrics

@@ -15,6 +15,7 @@ from pytest_rankcheck.evaluation.recorded_precision import EXACT, SLACK
 from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.remedies import measure_noise
+from pytest_rankcheck.statistics.run_noise import RunNoise
 
 RAISE_ALPHA = 0.002
 """The usual level at which a gain is significant, so that an update raises the baseline.
@@ -175,9 +176,7 @@ class ToleranceRule(GateRule):
         """
         if self.noise and values.noise is None:
             raise ConfigurationError(
-                f"{values.metric}: the gate {self} needs to know how much the metric varies "
-                f"between replicates, and neither this run nor the baseline has several\n  "
-                f"{measure_noise()}"
+                f"{values.metric}: the gate {self} {RunNoise.unknown}\n  {measure_noise()}"
             )
         before = values.mean_before
         share = self.rel * math.fabs(before) if math.isfinite(before) else 0.0

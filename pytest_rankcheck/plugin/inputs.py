@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_rankcheck.errors import ConfigurationError, GoldenSetError, MetricError, quoted
+from pytest_rankcheck.errors import ConfigurationError, GoldenSetError, MetricError
 from pytest_rankcheck.files.file_patterns import is_pattern, matches_any
 from pytest_rankcheck.files.packed_files import shown_name
 from pytest_rankcheck.plugin.configuration import CONFIG
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pytest_rankcheck.golden.interactions import Interactions
     from pytest_rankcheck.golden.lint.lint_rule import LintOptions
     from pytest_rankcheck.metrics.metric_names import Metric
+    from pytest_rankcheck.rankers.ranker_lookup import MadeRankers
     from pytest_rankcheck.rankers.run import Run
     from pytest_rankcheck.sessions.session_log import SessionLog
 
@@ -81,8 +82,6 @@ class Inputs:
         self._make_ranker = make_ranker
         self._judged: list[Path] = []
         """The golden sets that were read."""
-        self._rankers: dict[int, object] = {}
-        """The configured ranker of each replicate."""
         self._of_golden: dict[tuple[object, ...], Inputs] = {}
 
     @property
@@ -277,7 +276,7 @@ class Inputs:
         return run.with_facts(asked=golden_name).top(self.config.depth)
 
     def evaluation(self, run: Run | Sequence[Run], golden: GoldenSet) -> Evaluation:
-        """Return the evaluation of a run or of replicates, by the configured conventions."""
+        """Return the evaluation of a run, or of several, by the configured conventions."""
         from pytest_rankcheck.evaluation.measured_runs import evaluation_of
 
         # A run from the user's own fixture may have been made with other ties and duplicates.
@@ -289,49 +288,26 @@ class Inputs:
     @property
     def ranker(self) -> object:
         """The configured ranker, which is made once; its module may raise anything."""
-        return self.replicate(1)
+        if not (self.has_own_ranker or self.config.ranker):
+            raise _missing("ranker")
+        return self.rankers.made(1)
 
     @property
     def ranker_name(self) -> str | None:
         """What a run of the configured ranker is called; None if no test has asked that one."""
-        from pytest_rankcheck.rankers.ranker_lookup import adapter_of
+        return self.rankers.name
 
-        return adapter_of(self._rankers[1]).name if 1 in self._rankers else None
+    @cached_property
+    def rankers(self) -> MadeRankers:
+        """The configured rankers, of which each is made when it is asked for."""
+        from pytest_rankcheck.rankers.ranker_lookup import MadeRankers, NamedRanker, load_ranker
 
-    def replicate(self, number: int) -> object:
-        """Return the configured ranker for a replicate, from 1; each is made once.
-
-        Without ``()`` at the end of its name, all of them are the same object.
-
-        Raises:
-            ConfigurationError: it is called, and returns the same object again.
-        """
-        from pytest_rankcheck.rankers.ranker_lookup import (
-            NamedRanker,
-            load_ranker,
-            remember_specification,
-        )
-
-        if number in self._rankers:
-            return self._rankers[number]
         if self._make_ranker is not None:
-            return self._rankers.setdefault(number, self._make_ranker())
-
-        name = self.config.ranker
-        if not name:
-            raise _missing("ranker")
+            own = self._make_ranker
+            return MadeRankers("", lambda *_: own())
         # Each worker of an executor makes its own ranker.
         make = load_ranker if self.config.executor is None else NamedRanker
-        ranker: object = make(name, number)
-        if name.strip().endswith("()") and any(ranker is each for each in self._rankers.values()):
-            raise ConfigurationError(
-                f"ranker '{quoted(name)}' returned the same object for replicate {number} as "
-                "before, so the replicates would not differ; return a new model at each call"
-            )
-        # assert_deterministic imports it by this name in a new process.
-        remember_specification(ranker, name)
-        self._rankers[number] = ranker
-        return ranker
+        return MadeRankers(self.config.ranker or "", make)
 
     # --- metrics, gates and the linter -------------------------------------------------------
 

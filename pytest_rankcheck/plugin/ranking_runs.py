@@ -78,7 +78,7 @@ def ranked_once(
     rules = RankingRules(conventions.ties, conventions.duplicates, to_id)
     execution = _execution(session, golden, origin, number)
     if number > 1 and origin.name is not None:
-        ranker = inputs.replicate(number)
+        ranker = inputs.rankers.made(number)
     with ranking_progress(config, golden.name, number) as progress:
         run = ranked_as(execution, ranker, task, rules, progress)
     run = run.with_facts(name=origin.label or run.name)

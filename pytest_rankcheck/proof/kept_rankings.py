@@ -28,7 +28,7 @@ _FEWEST = 5
 
 
 class KeptRankings:
-    """The rankings of all queries of a golden set; of replicates, those of the first.
+    """The rankings that were measured, of all queries of a golden set.
 
     Raises:
         ConfigurationError: the evaluation has no whole rankings.
@@ -42,7 +42,7 @@ class KeptRankings:
                 "piece"
             )
         self.golden, self._run, self._conventions = source.golden, source.run, source.conventions
-        self.queries, self._averaged = self.golden.query_ids, source.averaged
+        self.queries, self._source = self.golden.query_ids, source
         self.rankings: Rankings = {query: self._run.get(query) for query in self.queries}
         self.longest = max(map(len, self.rankings.values()))
         """How many documents the longest ranking has."""
@@ -62,9 +62,8 @@ class KeptRankings:
         how = (run.name, run.depth, self.golden, self._conventions, join(run, self.golden))
         copy = RankedRun(*how, run=run)
         copy.ranking = rankings.__getitem__  # type: ignore[assignment,method-assign]  # the same, sooner
-        copy.averaged = self._averaged  # type: ignore[method-assign]  # the noise of replicates
         self.golden.title("")  # looks up its documents now, so that no table keeps the copy
-        return Evaluation(copy)
+        return Evaluation(copy.with_noise_of(self._source))
 
     def generator(self, harm: str, number: int) -> Generator:
         """Return the generator of a draw of a harm: the same for the same golden set."""
@@ -107,7 +106,7 @@ class SwappedQueries(Source):
         super().__init__(rest.name, rest.depth, rest.golden, rest.conventions)
         self._some, self._rest, self._queries = some, rest, queries
         self._are_swapped = np.array([query in queries for query in rest.query_ids])
-        self.averaged = rest.averaged  # type: ignore[method-assign]
+        self.with_noise_of(rest.source)
 
     def values(self, metric: Metric) -> FloatArray:
         """Return the value of each query, ``[Q]``."""

@@ -104,6 +104,45 @@ def specification_of(ranker: object) -> str | None:
     return _LOADED.get(id(ranker), (None, None))[1]
 
 
+class MadeRankers:
+    """The rankers of a configuration: each replicate has its own, which is made once.
+
+    Args:
+        specification: the name of what makes them; empty if they have none.
+        make: makes one, from the specification and the number of its replicate.
+    """
+
+    def __init__(self, specification: str, make: Callable[[str, int], object]) -> None:
+        self._specification, self._make = specification, make
+        self._made: dict[int, object] = {}
+
+    @property
+    def name(self) -> str | None:
+        """What runs of the first are called; None if it has not been made."""
+        return adapter_of(self._made[1]).name if 1 in self._made else None
+
+    def made(self, replicate: int) -> object:
+        """Return the ranker of a replicate, from 1.
+
+        Without ``()`` at the end of the name, all of them are the same object.
+
+        Raises:
+            ConfigurationError: it is called, and returns the same object again.
+        """
+        if replicate in self._made:
+            return self._made[replicate]
+        name = self._specification
+        ranker = self._make(name, replicate)
+        if name.strip().endswith("()") and any(ranker is each for each in self._made.values()):
+            raise ConfigurationError(
+                f"ranker '{quoted(name)}' returned the same object for replicate {replicate} as "
+                "before, so the replicates would not differ; return a new model at each call"
+            )
+        if name:  # assert_deterministic imports it by this name in a new process
+            remember_specification(ranker, name)
+        return self._made.setdefault(replicate, ranker)
+
+
 def named_object(specification: str, what: str) -> object:
     """Return the object that ``package.module:name`` names.
 

@@ -12,9 +12,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
+
+from pytest_rankcheck.errors import ConfigurationError, plural
 
 IMPLAUSIBLE = 0.01
 """Below this p, the variance of the runs now is larger than that of the earlier ones."""
@@ -61,6 +64,24 @@ def _p_of_ratio(ratio: float, degrees: int, other_degrees: int) -> float:
 class RunNoise:
     """How much a mean varies between replicates, estimated from both sides of a comparison."""
 
+    test_name: ClassVar[str] = "Student's t over queries and replicates"
+    """What messages call the test that allows for it."""
+    unknown: ClassVar[str] = (
+        "needs to know how much the metric varies between replicates, and neither this run nor the "
+        "baseline has several"
+    )
+    """What messages say of a gate that allows for it, where it is not known."""
+    planned: ClassVar[str] = (
+        "the noise of replicates comes on top, and more queries do not reduce it"
+    )
+    """What messages add to a number of queries."""
+    of_first: ClassVar[str] = "values are means of the replicates; documents are those of the first"
+    """What messages add where documents explain values."""
+    of_earlier_set: ClassVar[str] = (
+        "the golden set changed: how the baseline's replicates vary is that of its own set"
+    )
+    """What messages add where the golden set has changed."""
+
     deviation: float
     """The standard deviation of the mean of one run, s_r."""
     degrees: int
@@ -89,6 +110,23 @@ class RunNoise:
         squares = sum(squares for _, squares in sides)
         return cls(math.sqrt(squares / degrees), degrees, before.count, now.count)
 
+    def by_earlier_terms(self) -> RunNoise:
+        """Return the noise of as many replicates now as there were before, at least."""
+        return replace(self, now=max(self.before, self.now))
+
+    @staticmethod
+    def refuse_units(metric: object, *units: object) -> None:
+        """Refuse weights and clusters, which are not None.
+
+        Raises:
+            ConfigurationError: what both do to a mean is not known.
+        """
+        if any(each is not None for each in units):
+            raise ConfigurationError(
+                f"{metric}: replicates cannot be combined with weights, clusters or "
+                "standardise=; measure one run"
+            )
+
     @property
     def error(self) -> float:
         """The standard error that the runs give to the difference of the means."""
@@ -107,3 +145,17 @@ class RunNoise:
             return error, degrees
         spread = queries**2 / degrees + runs**2 / self.degrees
         return math.sqrt(total), total**2 / spread
+
+    @property
+    def spread(self) -> str:
+        """How far a difference varies, as messages say it."""
+        return f"varies by {self.error:.4f} (standard error) between replicates"
+
+    def share_text(self, share: float) -> str:
+        """Return what part of an interval comes from the runs, such as from retraining."""
+        before, now = (plural(count, "replicate") for count in (self.before, self.now))
+        return (
+            f"retraining, or what else differs between replicates, is {share:.0%} of the variance "
+            f"of this interval: standard deviation {self.deviation:.4f}, {before} in the baseline, "
+            f"{now} now"
+        )

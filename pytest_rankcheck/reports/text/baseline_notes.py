@@ -86,9 +86,8 @@ def _of_verdicts(baseline: Baseline, evaluation: Evaluation) -> Iterator[tuple[T
 
             verb = fall_word(verdict.metric)
             text = (
-                f"{verdict.metric} may {verb} by {overall.allowed:.4f}, but its difference varies "
-                f"by {noise.error:.4f} (standard error) between replicates; use "
-                "Gate.tolerance(noise=3)"
+                f"{verdict.metric} may {verb} by {overall.allowed:.4f}, but its difference "
+                f"{noise.spread}; use Gate.tolerance(noise=3)"
             )
             yield Topic.NOISE_FLOOR, text
         if ties and ties.decides and ties.highest - ties.lowest >= _TRIVIAL_TIES:
@@ -272,5 +271,5 @@ def plan_notes(baseline: Baseline) -> Iterator[Note]:
             if not part.label:
                 text += f"; standard deviation {spread.deviation:.4f}, {spread.source}"
             if part.pairs.noise is not None:
-                text += "; the noise of replicates comes on top, and more queries do not reduce it"
+                text += f"; {part.pairs.noise.planned}"
             yield Note(Topic.PLAN, f"{where}: {text}")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.comparison.unjudged_documents import Unjudged
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.explanation.evidence import Evidence, Power
@@ -48,7 +46,8 @@ def evidence_lines(verdict: GateNumbers) -> Iterator[str]:
     yield from _ruled_out(verdict, evidence)
     if verdict.ties is not None:
         yield ties_text(verdict.metric, verdict.ties, has_slices=bool(verdict.slices))
-    yield from _noise(evidence)
+    if evidence.noise is not None:
+        yield evidence.noise.share_text(evidence.noise_share)
     power = power_text(verdict.metric, evidence.power, verdict.alpha)
     if evidence.power.is_possible:
         effect = f"effect {evidence.effect:+.2f} standard deviations"
@@ -68,28 +67,6 @@ def power_text(metric: Metric, power: Power, alpha: float) -> str:
     return (
         f"with {units}, power is {share} for a {fall} of {power.detectable:.4f} (one-sided t-test, "
         f"alpha {alpha:g})"
-    )
-
-
-def noise_caveats(comparison: Comparison) -> Iterator[str]:
-    """Yield what the values and the documents are of, where several runs are averaged."""
-    if comparison.evaluation.replicates:
-        yield "values are means of the replicates; documents are those of the first"
-    is_recorded = isinstance(comparison.other, Record) and comparison.other.metrics
-    if is_recorded and (comparison.added or comparison.removed or comparison.changed):
-        yield "the golden set changed: how the baseline's replicates vary is that of its own set"
-
-
-def _noise(evidence: Evidence) -> Iterator[str]:
-    """Yield how much of the interval comes from the runs, such as from retraining."""
-    noise, share = evidence.noise, evidence.noise_share
-    if noise is None:
-        return
-    before, now = (plural(count, "replicate") for count in (noise.before, noise.now))
-    yield (
-        f"retraining, or what else differs between replicates, is {share:.0%} of the variance of "
-        f"this interval: standard deviation {noise.deviation:.4f}, {before} in the baseline, {now} "
-        "now"
     )
 
 
