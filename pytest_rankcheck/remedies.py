@@ -159,7 +159,7 @@ def retire(file: str, reference: str | None = None) -> Remedy:
     """Return how to give up a baseline, which the reference may have and this branch not."""
     ref = f"--baseline-ref={shlex.quote(reference)} " if reference else ""
     command = f"python -m pytest_rankcheck retire {shlex.quote(file)} {ref}"
-    return Remedy("to give it up", f'{command}--reason "{_WHY_GONE}"')
+    return Remedy("to retire it", f'{command}--reason "{_WHY_GONE}"')
 
 
 def add_ignored(files: Sequence[str]) -> Remedy:

@@ -141,7 +141,7 @@ class Baseline(CheckedTest):
             if block is not None:
                 self.file.refuse(str(block))
                 raise BaselineError(
-                    f"{self.place}: another test session has written this baseline while this test "
-                    f"ran, and against it {check.subject} fails: {block}. Its record stays\n  "
+                    f"{self.place}: another test session wrote this baseline while this test ran, "
+                    f"and {check.subject} fails against it: {block}. That record is kept\n  "
                     f"{self.place.update('to try again')}"
                 )

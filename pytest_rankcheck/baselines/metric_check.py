@@ -326,8 +326,8 @@ def _differences(
             yield reversed_direction(str(metric), recorded)
         if then != now and evaluation.source.depends_on_scale(metric, then):
             words = (
-                f"scale: that of the golden set was {then:g} in the baseline and is {now:g} "
-                f"now, which changes {metric} of every query; give the golden set its scale, such "
+                f"the scale of the golden set was {then:g} in the baseline and is {now:g} now, "
+                f"which changes {metric} of every query; give the golden set its scale, such "
                 f"as scale={scale:g} (rankcheck_scale), or the metric, such as "
                 f"ERR(max_grade={scale:g})@20"
             )

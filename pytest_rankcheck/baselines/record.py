@@ -41,7 +41,7 @@ TOP = 10
 _ALWAYS = ("test", "depth", "kept_depth", "approvals")
 """What is written even if it is empty."""
 
-_REMEDY = "to mend it: run its test, which says how"
+_REMEDY = "to fix it: run its test, which says how"
 
 _STRICTEST = "tolerance(abs=0, rel=0)"
 """The default gate: nothing may fall."""

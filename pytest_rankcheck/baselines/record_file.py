@@ -87,12 +87,12 @@ def content_of_text(text: str, path: str, remedy: Callable[[], object]) -> Itera
         yield content
         if content["digest"] != digest_of(content):
             raise EditedError(
-                f"its digest is {quoted(content['digest'], 40)}, its content's is another"
+                f"its digest is {quoted(content['digest'], 40)}, but that of its content is another"
             )
     except BaselineError:
         raise
     except EditedError as error:
-        why = f"this baseline was edited by hand, or put together by a merge: {error}"
+        why = f"this baseline was edited by hand, or combined by a merge: {error}"
         raise refused(path, why) from None
     except json.JSONDecodeError as error:
         cut = "" if text.rstrip().endswith("}") else "; the file was cut short"

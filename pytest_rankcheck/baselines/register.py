@@ -186,8 +186,9 @@ def _with_lines_of_failed(
             lost = [query_id for query_id in lost if query_id not in unchanged]
     if before is None or lost:
         raise BaselineError(
-            f"the baseline cannot be written: the ranker failed on {listed(lost)}, of which it has "
-            f"no line of all metrics that could stay ({quoted(evaluation.failed[lost[0]], 200)}). "
+            f"the baseline cannot be written: the ranker failed on {listed(lost)}, for which "
+            "there are no earlier values of all metrics to keep "
+            f"({quoted(evaluation.failed[lost[0]], 200)}). "
             "Run the test again once the ranker answers; rankcheck_retries asks it again"
         )
     failed = tuple(evaluation.failed)

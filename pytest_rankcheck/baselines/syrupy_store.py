@@ -123,8 +123,8 @@ def syrupy_session(config: pytest.Config) -> Any:
     session = getattr(config, "_syrupy", None)
     if session is None:
         raise ConfigurationError(
-            "the baseline fixture needs syrupy's plugin, which this session does not load; "
-            "take away -p no:syrupy"
+            "the baseline fixture needs syrupy's plugin, which this session does not load; remove "
+            "-p no:syrupy"
         )
     return session
 
@@ -198,6 +198,6 @@ class SnapshotStore:
     def _unwritable(self, failure: BaseException) -> BaselineError:
         why = getattr(failure, "strerror", None) or failure
         return BaselineError(
-            f"{self.shown_path}: the baseline cannot be written: {why}. What was there is "
-            "unchanged; make the folder writable and update again"
+            f"{self.shown_path}: the baseline cannot be written: {why}. The file is unchanged; "
+            "make the folder writable and update again"
         )

@@ -39,7 +39,9 @@ def add_compare_command(commands: Commands) -> None:
     compare = commands.add_parser("compare", help="compare a ranking with an earlier one")
     compare.add_argument("old", type=Path, help="a run or a baseline")
     compare.add_argument("new", type=Path, help="a run or a baseline")
-    compare.add_argument("more", type=Path, nargs="*", help="more of them, for a table of all")
+    compare.add_argument(
+        "more", type=Path, nargs="*", help="more runs or baselines, for a table of all"
+    )
     compare.add_argument("--against", type=Path, metavar="FILE", help="print a table against it")
     compare.add_argument(
         "--gate",
@@ -49,7 +51,7 @@ def add_compare_command(commands: Commands) -> None:
     compare.add_argument(
         "--inconclusive",
         choices=("pass", "warn", "fail"),
-        help="what an inconclusive verdict is: exit code 0, 2 or 1 (default: "
+        help="how an inconclusive verdict counts: exit code 0, 2 or 1 (default: "
         "rankcheck_inconclusive, or warn)",
     )
     for name in _FORMATS:
@@ -96,11 +98,11 @@ def _compare(chosen: argparse.Namespace) -> int:
 
 
 def _print_table(chosen: argparse.Namespace, project: ProjectInputs, golden: GoldenSet) -> int:
-    """Print several measurements side by side; nothing is judged."""
+    """Print several measurements side by side, without a verdict."""
     for name in ("gate", "inconclusive", *_FORMATS):
         if getattr(chosen, name) is not None:
             raise ConfigurationError(
-                f"--{name} is for two files without --against; a table judges nothing"
+                f"--{name} is for two files without --against; a table decides nothing"
             )
     paths = (chosen.old, chosen.new, *chosen.more)
     measured = project.measured_alike(paths, golden)

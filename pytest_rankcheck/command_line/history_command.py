@@ -38,7 +38,7 @@ def add_history_command(commands: Commands) -> None:
     history.add_argument("records", nargs="*", metavar="RECORD", help="a baseline (default: all)")
     history.add_argument("--metric", help="show this metric (default: all that are gated)")
     history.add_argument("--query", metavar="ID", help="follow one query")
-    history.add_argument("--since", metavar="DATE", help="as git log takes it, such as 2.weeks")
+    history.add_argument("--since", metavar="DATE", help="a date as in git log, such as 2.weeks")
     history.add_argument(
         "--reports",
         nargs="+",
@@ -121,8 +121,8 @@ def _chosen(
         history = by_path.get(Path(os.path.normpath(Path(prefix, inside))).as_posix())
         if history is None:
             raise ConfigurationError(
-                f"{quoted(name)}: no commit of this branch has such a baseline; the latest paths "
-                "are printed without a name"
+                f"{quoted(name)}: no commit of this branch has this baseline; run history without "
+                "a name to see the latest paths"
             )
         chosen.append(history)
     return chosen

@@ -90,5 +90,5 @@ def _rank_file(path: Path) -> str:
 def _baseline(path: Path) -> str:
     """Return that a baseline is whole; its metrics may be those of an extension."""
     text = text_of(path, BaselineError)
-    with content_of_text(text, str(path), lambda: "to mend it: run its test, which says how"):
+    with content_of_text(text, str(path), lambda: "to fix it: run its test, which says how"):
         return f"baseline {quoted(path)}: whole"

@@ -65,7 +65,7 @@ def _sessions(chosen: argparse.Namespace) -> int:
     config, given = project_configuration().stash[CONFIG], _given(chosen)
     if chosen.ubi_events:
         if not chosen.log:
-            raise ConfigurationError("--ubi-events: name the queries as well, as LOG")
+            raise ConfigurationError("--ubi-events needs the queries, too: give them as LOG")
         for key in given.keys() - _OF_UBI:
             raise ConfigurationError(
                 f"--reading {quoted(key)}=... does not apply to User Behavior Insights; those "

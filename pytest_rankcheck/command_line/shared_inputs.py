@@ -58,7 +58,8 @@ def add_reading_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--golden-format",
         metavar="FORMAT",
-        help="the format of the golden set, such as trec or quepid (default: the content decides)",
+        help="the format of the golden set, such as trec or quepid (default: detected from the "
+        "content)",
     )
     command.add_argument(
         "--depth",

@@ -62,7 +62,7 @@ def _unrun(chosen: argparse.Namespace) -> int:
     for file, reason in unrun.items():
         print(f"  {quoted(file, 300)}: {quoted(reason, 200)}")
         print(f"    {retire(os.path.relpath(settings.top / file), ref)}")
-    print("let their tests run, or give a baseline up")
+    print("run their tests, or retire the baselines")
     return BLOCKED
 
 

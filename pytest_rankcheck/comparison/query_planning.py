@@ -129,8 +129,8 @@ def plan_of(
         raise ConfigurationError(f"alpha={quoted(alpha)}: the level is above 0 and below 0.5")
     if not spread.deviation > 0:
         raise MetricError(
-            f"{metric}: the values of the {spread.queries:,} queries do not vary, so they say "
-            "nothing of how many queries are needed"
+            f"{metric}: the values of the {spread.queries:,} queries do not vary, so they do not "
+            "show how many queries are needed"
         )
 
     import pandas as pd

@@ -63,7 +63,7 @@ def standardised(comparison: Comparison, metric: Metric, attribute: str) -> Stan
     """Return the values of a metric at the baseline's mix of an attribute.
 
     Raises:
-        ConfigurationError: the baseline does not know the slices of the attribute, or a query is
+        ConfigurationError: the baseline does not record the slices of the attribute, or a query is
             in several of them.
         GoldenSetError: no query has the attribute.
     """
@@ -71,8 +71,9 @@ def standardised(comparison: Comparison, metric: Metric, attribute: str) -> Stan
     now = comparison.slice_places(attribute)
     if sum(map(len, now.values())) > len(evaluation.query_ids):
         raise ConfigurationError(
-            f"standardise={attribute}: some have several values of '{quoted(attribute)}', so its "
-            "slices overlap and have no mix; standardise by an attribute with one value each"
+            f"standardise={attribute}: '{quoted(attribute)}' has several values in one query or "
+            "session, so its slices overlap and have no mix; standardise by an attribute with one "
+            "value each"
         )
     values = comparison.values(metric)
     counts, places = other.slice_counts(attribute), other.slice_places(attribute)
@@ -82,7 +83,7 @@ def standardised(comparison: Comparison, metric: Metric, attribute: str) -> Stan
             "how many queries each slice had" if values.is_paired else "the slices of its sessions"
         )
         raise ConfigurationError(
-            f"standardise={attribute}: the baseline does not know {what}; record it with "
+            f"standardise={attribute}: the baseline does not record {what}; record it with "
             f"by='{quoted(attribute)}'"
         )
     names = tuple(dict.fromkeys((*now, *known)))

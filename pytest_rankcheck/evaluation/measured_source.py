@@ -87,7 +87,7 @@ class Source(ABC):
         """Return the likely reason that no query has a value, and what to do."""
         if metric.definition.aggregate == "by_judged":
             return "it needs relevant and other judged documents of the same query"
-        return "did the ranker find nothing at all? Then give the metric a value for that"
+        return "if the ranker found nothing at all, give the metric a value for that"
 
     def averaged(self, metric: Metric, query_ids: Sequence[str], label: str) -> Averaged:
         """Return what the mean over some queries, without those that `failed`, is the mean of."""

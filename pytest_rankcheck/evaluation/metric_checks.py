@@ -82,7 +82,7 @@ def refuse_constant(metric: Metric, duplicates: Duplicates) -> None:
     if is_by_id and duplicates != "keep_places":
         raise MetricError(
             f"{metric} is 0 whatever the ranker does, because duplicates={duplicates} leaves no "
-            "document twice; write duplicates=keep_places (rankcheck_conventions), or by=text"
+            "duplicates; write duplicates=keep_places (rankcheck_conventions), or by=text"
         )
 
 

@@ -226,7 +226,7 @@ class RankedRun(Source):
             )
         if not self.run.seconds:
             return (
-                "it has no timings, since it was not ranked here, and seconds of another machine "
+                "it has no timings, since it was not ranked here, and times of another machine "
                 "mean nothing; evaluate(rank(ranker, golden), golden) has them"
             )
         return ""

@@ -140,7 +140,7 @@ class MeasuredLog(Source):
         yield (
             f"the attribute '{name}' repeats: {found.users:,} of its values have "
             f"{plural(found.sessions, 'session')}, up to {found.most:,} each, so sessions are not "
-            f"independent, but gates and intervals take them to be; set "
+            "independent, but gates and intervals assume that they are; set "
             f'rankcheck_session_clusters = "{name}", or evaluate_sessions(log, '
             f'clustered="{name}")'
         )
@@ -162,7 +162,7 @@ class MeasuredLog(Source):
         """Return what the log may lack, and what to do."""
         if self._trails.is_abandoned.all():
             return "nothing was selected; which column has selections? columns={'selected': ...}"
-        return "the log has no times, perhaps; which column has them? columns={'time': ...}"
+        return "the log may have no times; which column has them? columns={'time': ...}"
 
     def ranking(self, query_id: str) -> Sequence[str]:
         """Return what was shown with the final selection of a session, or last."""

@@ -256,7 +256,7 @@ def _why_known(golden: GoldenSet, joined: Joined, ranking: Rankings) -> str:
     if any(not judged.isdisjoint(doc_ids) for doc_ids in ranked.values()):
         return (
             "Ranked documents are judged for other queries. Does the ranker return the results of "
-            "another query, or has the run other query ids than the golden set?"
+            "another query, or does the run use other query ids than the golden set?"
         )
     return ""
 

@@ -234,13 +234,13 @@ class TimeValues(MeasurementKind):
     def refuse_gate(self, metric: object, gate: object, *, looks_at_parts: bool) -> None:
         """Refuse every gate."""
         raise ConfigurationError(
-            f"{metric} has no gate: seconds of another machine mean nothing, and are never "
+            f"{metric} has no gate: times of another machine mean nothing, and are never "
             f'recorded; bound it: assert_at_most(evaluation, "{metric}", 0.2)'
         )
 
     def refuse_record(self, metric: object) -> None:
         """Refuse to record it."""
-        raise MetricError(f"{metric} is not recorded: seconds of another machine mean nothing")
+        raise MetricError(f"{metric} is not recorded: times of another machine mean nothing")
 
 
 class WholeRunValue(RunValues):
@@ -278,8 +278,8 @@ class WholeRunValue(RunValues):
     def refuse_parts(self, metric: object) -> None:
         """Refuse to look at some of the queries only."""
         raise MetricError(
-            f"{metric} is {self.single}, and has none of a slice or of some queries; "
-            "leave out by=, or measure golden.subset(...)"
+            f"{metric} is {self.single}, and has no value of a slice or of some queries; leave out "
+            "by=, or measure golden.subset(...)"
         )
 
     def refuse_gate(self, metric: object, gate: object, *, looks_at_parts: bool) -> None:

@@ -128,7 +128,7 @@ class _Coverage:
             return
         remedies = [retire(_typed(unrun.path), reference.name if reference else None)]
         text += f"; {self._worse[unrun.path]}" if unrun.path in self._worse else ""
-        rule = "What was gated must stay gated: let the test run again, or give it up"
+        rule = "What was gated must stay gated: run the test again, or retire the baseline"
         if reference and not unrun.path.exists() and reference.missing_history:
             remedies = [reference.missing_history]
             rule = "A shallow clone cannot tell what the reference has added since"

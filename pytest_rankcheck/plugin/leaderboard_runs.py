@@ -42,7 +42,7 @@ def leaderboards(
             with suppress(RankcheckError):  # of the ranker itself; its tests have failed
                 found.append(_leaderboard(session, inputs, measured, findings))
     nothing = (
-        "no test with candidates has measured a run with the fixture evaluation, so there is none"
+        "there is none, because no test with candidates measured a run with the fixture evaluation"
     )
     return found or [Note(Topic.LEADERBOARD, nothing)]
 
@@ -55,7 +55,7 @@ def _leaderboard(
 ) -> LeaderboardFinding:
     """Return the leaderboard of what tests have measured, and of the candidates.
 
-    A candidate that raises, whatever it raises, has a line that says so, and fails nothing.
+    A candidate that raises any error gets a line that says so, and fails nothing.
     """
     evaluation = next(iter(measured.values()))
     golden = evaluation.golden
@@ -88,7 +88,7 @@ def _leaderboard(
 
 @contextmanager
 def _unheard() -> Iterator[None]:
-    """Drop what is printed and warned of; no test is left to which pytest could add it."""
+    """Drop output and warnings; no test is left that pytest could attribute them to."""
     with redirect_stdout(StringIO()), redirect_stderr(StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield

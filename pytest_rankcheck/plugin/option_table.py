@@ -66,7 +66,7 @@ class Config:
     )
     attributes: tuple[str, ...] = setting(
         LINES,
-        "columns or keys that are attributes of queries, one per line (default: all that can be)",
+        "columns or keys that are attributes of queries, one per line (default: all that qualify)",
     )
     scale: float | None = setting(
         above_zero("the highest grade of the scale, a number above 0"),
@@ -75,7 +75,7 @@ class Config:
     split: str | None = setting(TEXT, "which judgments of a BEIR folder (default: test)")
     max_unpacked: float | None = setting(
         above_zero("how many MiB, a number above 0"),
-        "MiB that a packed file may unpack to, if that is more than 50 times its size (default 64)",
+        "MiB that a packed file may unpack to if that is more than 50 times its size (default 64)",
     )
     contradictions: str = setting(
         one_of("error", "first", "last", "highest", default="error"),
@@ -108,7 +108,7 @@ class Config:
     )
     sealed: tuple[str, ...] = setting(
         LINES,
-        "golden sets of which nothing that is printed or written names a query or a document",
+        "golden sets whose queries and documents are named in nothing that is printed or written",
     )
     unseal: bool = flag(SWITCH, "show the queries and documents of sealed golden sets")
     sessions: tuple[Path, ...] = option(
@@ -167,7 +167,7 @@ class Config:
     replicates: int = option(
         whole_number(1, 1),
         "rank N times, and let gates allow for how much the means vary; a ranker whose name ends "
-        "in () is made anew for each",
+        "in () is created anew each time",
         selects_input=True,
     )
     depth: int = setting(
@@ -178,8 +178,8 @@ class Config:
     )
     timeout: float | None = setting(
         SECONDS,
-        "seconds that an async ranker or rankers.http has for one query, and rankers.command for "
-        "its next answer (default: no limit)",
+        "time limit in seconds: of async rankers and rankers.http for one query, of "
+        "rankers.command for its next answer (default: none)",
     )
     retries: int = setting(
         whole_number(0, 0),
@@ -235,7 +235,7 @@ class Config:
         name="gate",
     )
     slices: tuple[str, ...] = setting(
-        WORDS, "attributes by whose slices assert_not_regressed gates where a test gives no by"
+        WORDS, "attributes whose slices assert_not_regressed gates if a test gives no by"
     )
     inconclusive: str = setting(
         one_of("pass", "warn", "fail", default="warn"),
@@ -261,7 +261,7 @@ class Config:
     unrun: str = option(
         one_of("ignore", "warn", "fail", default="warn"),
         "what to do about baselines whose gates did not run: ignore, warn (default) or fail; with "
-        "--rankcheck-baseline-ref they fail, and the command line may say warn about skipped ones",
+        "--rankcheck-baseline-ref they fail, and warn on the command line excuses skipped tests",
     )
 
     world: tuple[str, ...] = setting(

@@ -72,7 +72,7 @@ _DESELECTED = Reason(Loss.SKIPPED, "its test was deselected, and not on the comm
 _NOT_REACHED = Reason(Loss.UNSEEN, "the test session ended before its test")
 _STOPPED = Reason(Loss.FAILED, _NOT_REACHED.text)
 _NOT_MERGED = Reason(
-    Loss.NOT_MERGED, "the reference has added it since this branch left it, so merge the reference"
+    Loss.NOT_MERGED, "the reference has added it since this branch diverged, so merge the reference"
 )
 
 

@@ -53,7 +53,7 @@ def _reason(error: Exception, *, is_sealed: bool) -> str:
     if isinstance(error, RankcheckError):
         return text
     what = text if is_sealed else f"{type(error).__name__}: {quoted(text)}"
-    return f"the code of a test cannot bear a harmed ranking, such as an empty one: {what}"
+    return f"the code of a test fails on a harmed ranking, such as an empty one: {what}"
 
 
 def _lines(proof: Proof) -> Iterator[Note]:
@@ -89,9 +89,9 @@ def _answer(row: ProofRow, proof: Proof) -> str:
         return ", ".join(filter(None, (quoted(row.blocked_by, 200), often)))
     if row.outcome == "harmless":
         return "lowers no mean"
-    advice = "none without blocking innocent changes; expectations can"
+    advice = "no gate can without blocking innocent changes; expectations can"
     if row.advice:
         advice = f"a gate that blocks it: {quoted(row.advice, 200)}"
     elif proof.blocks_innocents:
-        advice = "no gate is advised while these block so many innocent changes"
+        advice = "no advice while the gates block so many innocent changes"
     return f"{advice}; blocked {often}" if row.blocked else advice

@@ -26,7 +26,7 @@ from pytest_rankcheck.reports.leaderboard import LeaderboardFinding
 _WARNINGS = {
     Topic.UNGATED_FALL: "with a fall in a slice that is not gated",
     Topic.NO_SLICE_GATED: "without a gated slice",
-    Topic.UNMET_IDS: "with ids that hardly meet",
+    Topic.UNMET_IDS: "with hardly any judged document",
     Topic.DECIDES_NOTHING: "that could not have failed",
     Topic.NO_LONGER_GATED: "no longer gated",
     Topic.LOOSER_GATE: "with a looser gate",

@@ -78,7 +78,7 @@ class RunNoise:
     of_first: ClassVar[str] = "values are means of the replicates; documents are those of the first"
     """What messages add where documents explain values."""
     of_earlier_set: ClassVar[str] = (
-        "the golden set changed: how the baseline's replicates vary is that of its own set"
+        "the golden set changed: the baseline's noise was measured on the old one"
     )
     """What messages add where the golden set has changed."""
 

@@ -508,7 +508,7 @@ ATTEMPTS = {
     "more slices are gated, so that the fall is no longer significant": Attempt(
         (SPREAD, edit("Gate.significant())", 'Gate.significant(), by="locale")')),
         B,
-        "decided with the metrics, slices and labels that the baseline has",
+        "decided with the metrics, slices and labels of the baseline",
         main=significant,
     ),
     "inconclusive results pass": Attempt(
@@ -540,7 +540,11 @@ ATTEMPTS = {
         main=flaky,
     ),
     "the rankings are limited less": Attempt(
-        (worse, edit("0.85", "0.1")), B, "pass only with other limits", "min_rbo=0.85", main=stable
+        (worse, edit("0.85", "0.1")),
+        B,
+        "pass only with limits other than",
+        "min_rbo=0.85",
+        main=stable,
     ),
     # The test is changed, renamed, moved or not run.
     "the test is renamed, and a lower baseline recorded": Attempt(

@@ -10,7 +10,7 @@ from pull_request import Outcome, PullRequest
 from pytest_rankcheck.command_line.main import main
 
 _PRINTED = re.compile(r"^.*: ((?:pytest|git|python -m pytest_rankcheck) \S.*)$", re.MULTILINE)
-_OF_TESTS = ("\nFAILED ", "takes the place of", "to give it up")
+_OF_TESTS = ("\nFAILED ", "takes the place of", "to retire it")
 MOST_ROUNDS = 3
 """How often a command may end with the next command."""
 

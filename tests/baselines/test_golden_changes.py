@@ -88,7 +88,7 @@ def test_a_golden_set_of_another_scale_is_not_compared_where_the_metric_depends_
     assert check.block(Mode()) is block
     if block is Block.INCOMPARABLE:
         [key] = check.changes(block)
-        assert "scale: that of the golden set was 2 in the baseline and is 5 now" in key.text
+        assert "the scale of the golden set was 2 in the baseline and is 5 now" in key.text
 
 
 @pytest.mark.filterwarnings("ignore::pytest_rankcheck.errors.MetricWarning")

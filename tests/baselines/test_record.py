@@ -182,7 +182,7 @@ def test_an_assertion_whose_gate_can_never_fail_is_reported_with_the_file() -> N
         ('"RR": 1.0', '"RR": 0.5', "its mean of RR is 1, but its queries give 0.75"),
         ('"mean": 1.0', '"mean": 0.9', "its mean of RR is 0.9, but its queries give 1.0"),
         ('"gated": true', '"gated": 1', "'1' is not true or false"),
-        ('"reason": "why"', '"reason": "because"', "edited by hand, or put together by a merge"),
+        ('"reason": "why"', '"reason": "because"', "edited by hand, or combined by a merge"),
         ('"reason": "why"', '"reason": " "', "has no reason"),
         ('"to": 0.5', '"to": true', "'True' is not a finite number"),
         ('"top": ["x"]', '"top": ["y"]', "its digest is"),

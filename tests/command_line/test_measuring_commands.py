@@ -203,7 +203,7 @@ def test_lint_of_baselines(
     assert main(["lint", str(file), "web.jsonl", "base.json"]) == 1
     out = capsys.readouterr().out
     assert says in out
-    assert "mend it: run its test" in out
+    assert "fix it: run its test" in out
     assert out.endswith(
         "golden set 'web' (40 queries): 0 errors, 0 warnings\nbaseline base.json: whole\n"
     )

@@ -105,7 +105,7 @@ def test_user_behavior_insights(folder: Path, capsys: pytest.CaptureFixture[str]
         assert main(["sessions", *files, *more]) == 2
         assert says in capsys.readouterr().err
     assert main(["sessions", "--ubi-events", "events.jsonl"]) == 2
-    assert "--ubi-events: name the queries as well" in capsys.readouterr().err
+    assert "--ubi-events needs the queries, too" in capsys.readouterr().err
 
 
 def test_an_error_has_exit_code_2(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -199,9 +199,7 @@ def test_contrasts_that_share_four_of_five_falls_are_one(shared: int, is_named: 
 def test_nothing_in_common_is_said_in_words() -> None:
     comparison = compared(fallen("q03", "q15", "q29"), attributes=LOCALES)
     assert comparison.in_common(RR) == ()
-    assert lines((), 122) == [
-        "  the 122 queries that fell have nothing in common that was looked for"
-    ]
+    assert lines((), 122) == ["  no usual cause is common to the 122 queries that fell"]
     assert lines((), 1) == []
 
 
@@ -212,7 +210,7 @@ def test_falls_that_are_too_few_for_a_contrast_are_not_said_to_share_nothing() -
     assert lines((), 6) == [
         "  the 6 queries that fell are too few to tell what they have in common"
     ]
-    assert lines((), 7) == ["  the 7 queries that fell have nothing in common that was looked for"]
+    assert lines((), 7) == ["  no usual cause is common to the 7 queries that fell"]
 
 
 def test_the_lines_have_a_heading_and_the_best_causes() -> None:

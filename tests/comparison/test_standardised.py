@@ -93,13 +93,13 @@ def test_a_shift_of_the_mix_blocks_unless_the_gate_standardises() -> None:
 def test_the_text_tells_mix_from_quality() -> None:
     with pytest.raises(AssertionError) as raised:
         assert_not_regressed(WORSE, BEFORE, RATE, gate=Gate.significant(), by="device")
-    assert "-0.1000 at the baseline's mix of device; -0.0600 is mix" in str(raised.value)
+    assert "-0.1000 at the baseline's mix of device; -0.0600 from the mix" in str(raised.value)
     with pytest.raises(AssertionError) as raised:
         assert_not_regressed(WORSE, BEFORE, RATE, gate=Gate.significant(), standardise="device")
     text = str(raised.value)
     assert "0.6800 -> 0.5800, -0.1000" in text.splitlines()[0]
     assert (
-        "-0.1000 at the baseline's mix of device, which decides; as it is, -0.1600; -0.0600 is mix"
+        "-0.1000 at the baseline's mix of device, which decides; -0.1600 in all; -0.0600 from the mix"
         in text
     )
 
@@ -127,7 +127,7 @@ def test_slices_that_are_gone() -> None:
 
 def test_a_record_without_the_slices_is_not_comparable() -> None:
     record = Record.of(BEFORE, [RATE])
-    with pytest.raises(ConfigurationError, match="the baseline does not know the slices"):
+    with pytest.raises(ConfigurationError, match="the baseline does not record the slices"):
         Gate.significant(standardise="device").decide(compare(SHIFTED, record), RATE)
 
 

@@ -232,4 +232,4 @@ def test_the_failure_says_how_much_is_retraining_and_what_the_golden_set_changed
     assert f"is {share:.0%} of the variance of this interval: standard deviation 0.0354" in text
     assert "2 replicates in the baseline, 1 replicate now" in text
     assert "(Student's t over queries and replicates)" in text
-    assert "how the baseline's replicates vary is that of its own set" in text
+    assert "the baseline's noise was measured on the old one" in text

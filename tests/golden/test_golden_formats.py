@@ -128,7 +128,7 @@ def test_a_misspelt_key_is_not_an_attribute(file: Path) -> None:
         with pytest.raises(GoldenSetError) as failure:
             GoldenSet.load(file)
         assert str(failure.value).startswith(
-            f'{file}:2: no "{wanted}"; did you mean it by "{key}"? Rename the key'
+            f'{file}:2: no "{wanted}"; if "{key}" means that, rename the key'
         )
         nothing = "{}" if wanted == "relevance" else "null"
         file.write_text(f'{first}\n{line[:-1]}, "{wanted}": {nothing}}}\n')

@@ -242,9 +242,9 @@ def test_kept_answers_remember_batches(tmp_path: Path) -> None:
 def test_it_is_never_recorded_and_has_no_gate() -> None:
     evaluation = evaluate(rank(lambda text: ["d"], GOLDEN), GOLDEN)
     seconds = Metric.parse("Seconds(q=0.95)")
-    with pytest.raises(MetricError, match="is not recorded: seconds of another machine"):
+    with pytest.raises(MetricError, match="is not recorded: times of another machine"):
         Record.of(evaluation, [Metric.parse("RR")], watched=[seconds])
-    with pytest.raises(ConfigurationError, match="has no gate: seconds of another machine mean"):
+    with pytest.raises(ConfigurationError, match="has no gate: times of another machine mean"):
         assert_not_regressed(evaluation, evaluation, ["RR", "Seconds(q=0.95)"])
     with pytest.raises(ConfigurationError, match=r'assert_at_most\(evaluation, "Seconds\(q=0.95'):
         Gate.tolerance(abs=0.1).decide(compare(evaluation, evaluation), seconds)

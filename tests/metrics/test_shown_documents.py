@@ -176,7 +176,7 @@ def test_the_number_of_users_stands_beside_the_popularity() -> None:
     evaluation.mean("Novelty@2")
     assert not any("4 users" in note.text for note in evaluation_notes(evaluation))
     evaluation.mean("AvgPopularity@2")
-    text = "AvgPopularity@2 is of 4 users in the interactions"
+    text = "AvgPopularity@2 is out of 4 users in the interactions"
     assert [note.text for note in evaluation_notes(evaluation) if text in note.text]
     answered = evaluate(Run.from_dict({**RANKINGS, "u3": ["a"]}), GOLDEN)
     with pytest.raises(AssertionError, match=text):

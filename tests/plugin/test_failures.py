@@ -138,8 +138,9 @@ def test_an_update_is_refused_where_there_is_no_line(
     flaky.fail(3, 80)
     result = flaky.run(*option)
     result.assert_outcomes(passed=1, failed=1)
-    assert "baseline cannot be written: the ranker failed on q080, of which it has no line" in (
-        text_of(result)
+    assert (
+        "baseline cannot be written: the ranker failed on q080, for which there are no earlier"
+        in (text_of(result))
     )
     assert (flaky.path / RECORD).read_text("utf-8") == text
     flaky.golden(flaky.queries())
@@ -147,13 +148,13 @@ def test_an_update_is_refused_where_there_is_no_line(
     result = flaky.run(*option)
     result.assert_outcomes(passed=1, failed=1)
     assert (
-        "failed on q003, of which it has no line of all metrics that could stay (TimeoutError"
+        "failed on q003, for which there are no earlier values of all metrics to keep (TimeoutError"
         in (text_of(result))
     )
     (flaky.path / RECORD).unlink()
     result = flaky.run(*option)
     result.assert_outcomes(passed=1, failed=1)
-    assert "the ranker failed on q003, of which it has no line" in text_of(result)
+    assert "the ranker failed on q003, for which there are no earlier values" in text_of(result)
     assert not (flaky.path / RECORD).exists()
 
 

@@ -210,7 +210,10 @@ def test_without_an_evaluation_there_is_no_leaderboard(project: Project) -> None
     result = project.run("--rankcheck-leaderboard")
     assert result.ret == 0
     result.stdout.fnmatch_lines(
-        ["leaderboard:", "  no test with candidates has measured a run with the fixture*"]
+        [
+            "leaderboard:",
+            "  there is none, because no test with candidates measured a run with the fixture*",
+        ]
     )
 
 

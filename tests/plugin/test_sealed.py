@@ -208,7 +208,7 @@ def test_its_gates_did_not_run_against_a_reference(
     if code:
         said += "; set the environment variable, or accept it: --rankcheck-unrun=warn"
     assert said in done.stdout.str()
-    assert "to give it up" not in done.stdout.str()
+    assert "to retire it" not in done.stdout.str()
 
 
 @NEEDS_GIT

@@ -145,4 +145,4 @@ def test_without_syrupys_plugin_the_fixture_says_so(project: Project) -> None:
     project.test()
     result = project.run("-p", "no:syrupy")
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*needs syrupy's plugin*take away -p no:syrupy*"])
+    result.stdout.fnmatch_lines(["*needs syrupy's plugin*remove -p no:syrupy*"])

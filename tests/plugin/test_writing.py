@@ -135,7 +135,7 @@ def test_a_record_that_another_session_raised_is_not_lowered(project: Project) -
     assert project.baseline_file().read_bytes() == best
     result.assert_outcomes(passed=1, errors=1)
     text = text_of(result)
-    assert "another test session has written this baseline while this test ran" in text
+    assert "another test session wrote this baseline while this test ran" in text
     assert "to try again: pytest tests/test_ranking.py::test_mrr --snapshot-update" in text
 
 

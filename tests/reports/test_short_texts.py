@@ -139,7 +139,7 @@ def test_the_evidence_of_several_metrics_says_of_which_it_is() -> None:
     assert [line.partition(" [")[0] for line in said] == [
         "RR: 95% interval of the difference",
         "P@1: 95% interval of the difference",
-        "the 40 queries that fell have nothing in common that was looked for",
+        "no usual cause is common to the 40 queries that fell",
     ]
     causes = InCommon(Metric.parse("RR"), ("31 of 40 are red", "30 of 40 are big"), 40)
     assert remark_lines(replace(known, in_common=causes))[2] == (

@@ -45,8 +45,8 @@ def read(source: Source) -> Contents:
 
 def _misplaced(key: str, wanted: str, nothing: str, where: str) -> GoldenSetError:
     return GoldenSetError(
-        f'{where}: no "{wanted}"; did you mean it by "{quoted(key)}"? Rename the key; or, if it is '
-        f'an attribute, add "{wanted}": {nothing}'
+        f'{where}: no "{wanted}"; if "{quoted(key)}" means that, rename the key; '
+        f'if it is an attribute, add "{wanted}": {nothing}'
     )
 
 

@@ -77,8 +77,8 @@ def not_in_corpus(linted: Linted) -> LintFinding | None:
         f"({plural(match.size, 'document')}, such as {listed(match.examples)}), "
         f"{len(set(match.absent).intersection(relevant)):,} of them relevant: "
         f"{listed(match.absent)}",
-        why="No ranker can find them, so no ranking is perfect, and a ranker on another state of "
-        "the catalogue is measured by another standard",
+        why="No ranker can find them, so no ranking is perfect, and rankers on different versions "
+        "of the catalogue are not measured alike",
         remedy="if the ids look like those of the catalogue, remove these judgments or judge "
         "again; otherwise, map them with doc_id=, or give the catalogue that is really ranked",
         places=linted.places_at(rows[:_NAMED]),

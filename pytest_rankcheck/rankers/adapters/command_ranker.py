@@ -156,7 +156,7 @@ class _Command(Adapter):
                     f"no answer within {limit:g} s; make it flush its output after each answer, "
                     "or raise the timeout"
                 )
-            return f"it answered every query, but did not end within {to_end:g} s of its input"
+            return f"it answered every query, but did not exit within {to_end:g} s of end of input"
         ended = f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
         if waiting:
             return f"it ended with {ended} and without an answer to this query"

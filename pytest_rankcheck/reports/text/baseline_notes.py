@@ -112,7 +112,7 @@ def _outcome(
         texts.append("rankings new" if is_new else f"{plural(changed, 'ranking')} changed")
     means = "; ".join(texts)
     if reason is not None and action is Action.LEAVE:
-        yield Topic.UNUSED_APPROVAL, f"the baseline is what is measured; {means}"
+        yield Topic.UNUSED_APPROVAL, f"the baseline equals what is measured; {means}"
     golden_change = golden_change_text(baseline, changes)
     if golden_change:
         yield Topic.GOLDEN_CHANGE, golden_change

@@ -49,7 +49,7 @@ _HEADLINES: Mapping[Block, str] = {
     Block.UNCOUNTED: "{subject} on {where} has lost too many values: {lost}",
     Block.FAILED: "the ranker failed on {failed} of {where}; the baseline allows {allowed}",
     Block.DELETED: "{what}: this branch has deleted {its} baseline",
-    Block.BEHIND: "{what}: the reference has changed {its} baseline since this branch left it",
+    Block.BEHIND: "{what}: the reference has changed {its} baseline since this branch diverged",
     Block.UNAPPROVED: "{what}: this branch changes {its} baseline without a reason",
 }
 """Why a check fails that no verdict explains."""
@@ -57,7 +57,7 @@ _OF_RANKINGS: Mapping[Block, str] = {
     Block.NO_RECORD: "{what} have no baseline",
     Block.STALE: "{where} changed, so the baseline of its rankings is stale",
     Block.REFUSED: "update refused: {what} differ from the baseline",
-    Block.LOOSENED: "{what} pass only with other limits than those of the baseline",
+    Block.LOOSENED: "{what} pass only with limits other than those of the baseline",
 }
 """The same of rankings, where that reads otherwise."""
 
@@ -219,7 +219,7 @@ def _of_block(check: Check, block: Block) -> Iterator[str]:
             yield from (change.text for change in others)
             if isinstance(check, MetricCheck) and check.metric.kind.depends_on and check.record:
                 then = number_text(check.record.mean(check.metric))
-                yield f"{check.subject} was {then}, of what was measured then"
+                yield f"{check.subject} was {then} on what was measured then"
         case Block.REPLACED | Block.RELABELLED:
             for lost in check.changes(block):
                 yield f"{lost.text}; up to {LOSS_SHARE:.0%} need no reason"
@@ -228,13 +228,11 @@ def _of_block(check: Check, block: Block) -> Iterator[str]:
             yield listed([f"{each} ({quoted(why, 60)})" for each, why in failed.items()])
         case Block.AS_RECORDED:
             yield (
-                "decided with the metrics, slices and labels that the baseline has, not with "
-                "those that were added or moved since"
+                "decided with the metrics, slices and labels of the baseline, not with those that "
+                "were added or moved since"
             )
         case Block.UNCOUNTED:
-            yield (
-                "values that are missing do not lower a mean, so the mean alone would not show this"
-            )
+            yield ("missing values do not lower a mean, so the mean alone would not show this")
         case Block.UNAPPROVED | Block.BEHIND:
             yield from (problem.text for problem in _own_problems(check))
         case Block.LOOSENED:

@@ -57,12 +57,12 @@ def evidence_lines(verdict: GateNumbers) -> Iterator[str]:
 
 
 def power_text(metric: Metric, power: Power, alpha: float) -> str:
-    """Return how small a fall would be shown with a power of 80%; empty if that is unknown."""
+    """Return the smallest fall detected with a power of 80%; empty if that is unknown."""
     units, fall = _counted_units(metric, power), fall_word(metric)
     if math.isnan(power.detectable):
         return ""
     if not power.is_possible:
-        return f"with {units}, no possible {fall} has a power of 80%"
+        return f"with {units}, power is below 80% for any possible {fall}"
     share = "70% to 80%" if power.is_coarse else "about 80%"
     return (
         f"with {units}, power is {share} for a {fall} of {power.detectable:.4f} (one-sided t-test, "
@@ -118,8 +118,8 @@ def _decided(verdict: GateNumbers, evidence: Evidence) -> Iterator[str]:
     yield f"decided by {verdict.gate}: p {p_text(least.p)} for the {fall}"
     if not evidence.has_range:
         yield (
-            "without a known range, such as that of durations, this test blocks up to twice as "
-            "many innocent changes as alpha says"
+            "for a metric without a known range, such as a duration, this test blocks up to twice "
+            "as many innocent changes as alpha says"
         )
 
 
@@ -184,16 +184,16 @@ def needed_text(best: float, interval: tuple[float, float] | None, units: str = 
 
 
 def mix_lines(verdict: GateNumbers | Verdict) -> Iterator[str]:
-    """Yield ``+0.0210 at the baseline's mix of device; -0.0510 is mix``, by attribute."""
+    """Yield ``+0.0210 at the baseline's mix of device; -0.0510 from the mix``, by attribute."""
     for effect in verdict.mixes:
         name, gone, decided = quoted(effect.attribute, 60), "", ""
         if effect.missing_share:
-            gone = f" (without slices that had {effect.missing_share:.1%} of it and are gone)"
+            gone = f" (without slices that are gone and had {effect.missing_share:.1%} of it)"
         if effect.attribute == verdict.standardised_by:
-            decided = f", which decides; as it is, {change(effect.at_mix + effect.mix)}"
+            decided = f", which decides; {change(effect.at_mix + effect.mix)} in all"
         yield (
             f"{change(effect.at_mix)} at {quoted(effect.of)}'s mix of {name}{gone}{decided}; "
-            f"{change(effect.mix)} is mix"
+            f"{change(effect.mix)} from the mix"
         )
 
 

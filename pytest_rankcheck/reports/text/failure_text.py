@@ -122,7 +122,7 @@ def _in_common(explanation: Explanation) -> Iterator[str]:
     elif common.fallen < _FEWEST_FALLS:
         yield f"{those} are too few to tell what they have in common"
     else:
-        yield f"{those} have nothing in common that was looked for"
+        yield f"no usual cause is common to {those}"
 
 
 # --- queries and documents -----------------------------------------------------------------------

@@ -116,7 +116,7 @@ def user_counts(evaluation: Evaluation) -> Iterator[str]:
     known = evaluation.golden.contents.interactions
     for metric in evaluation.computed:
         if metric.name == "AvgPopularity" and known is not None:
-            yield f"{metric} is of {plural(known.user_count, 'user')} in {known.name}"
+            yield f"{metric} is out of {plural(known.user_count, 'user')} in {known.name}"
 
 
 @dataclass(frozen=True, slots=True)

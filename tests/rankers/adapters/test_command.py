@@ -127,8 +127,8 @@ def test_a_program_that_does_not_answer() -> None:
         ("time.sleep(60)", "no answer within 0.5 s; make it flush its output"),
         ("say('q1'); time.sleep(60)", r"failed on 1 of 2 .*no answer within 0.5 s"),
         ("while True: print(' ', end='', flush=True); time.sleep(0.05)", "no answer within 0.5 s"),
-        ("say('q1'); say('q2'); time.sleep(60)", "every query, but did not end within 0.5 s"),
-        ("say('q1'); say('q2'); os.close(1); time.sleep(60)", "did not end within 0.5 s"),
+        ("say('q1'); say('q2'); time.sleep(60)", "every query, but did not exit within 0.5 s"),
+        ("say('q1'); say('q2'); os.close(1); time.sleep(60)", "did not exit within 0.5 s"),
         ("sys.stdout.write('x' * 2**25); time.sleep(60)", "line 1 of its output is 'xxx"),
     ],
 )
