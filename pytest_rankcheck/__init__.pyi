@@ -61,7 +61,7 @@ from pytest_rankcheck.behaviour.changed_queries import counterfactual as counter
 from pytest_rankcheck.comparison.compared_values import ComparedValues as ComparedValues
 from pytest_rankcheck.comparison.comparison import Comparison as Comparison, compare as compare
 from pytest_rankcheck.comparison.cause import Cause as Cause, CauseKind as CauseKind
-from pytest_rankcheck.comparison.comparison import Move as Move
+from pytest_rankcheck.comparison.rank_changes import Move as Move
 from pytest_rankcheck.comparison.compared_values import Paired as Paired
 from pytest_rankcheck.comparison.query_planning import plan as plan
 from pytest_rankcheck.comparison.runs_comparison import (

@@ -13,7 +13,7 @@ import numpy as np
 from pytest_rankcheck.array_types import BoolArray
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.measurement import Measured
-from pytest_rankcheck.comparison.unjudged_documents import TOP
+from pytest_rankcheck.comparison.rank_changes import TOP
 from pytest_rankcheck.errors import listed, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import SLACK

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING
@@ -30,39 +30,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from pytest_rankcheck.comparison.cause import Cause
-    from pytest_rankcheck.comparison.unjudged_documents import Crossing, TopDocuments, Unjudged
+    from pytest_rankcheck.comparison.rank_changes import Crossing, Move
+    from pytest_rankcheck.comparison.unjudged_documents import TopDocuments, Unjudged
     from pytest_rankcheck.comparison.unpaired_values import Unpaired
-
-FIRST, TOP = 3, 10
-"""An answer is among the first three; it is lost if nothing relevant is in the top ten."""
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """A document whose rank differs between two rankings of one query."""
-
-    doc_id: str
-    grade: float | None
-    """None: unjudged."""
-    before: int | None
-    """Its rank before; None: it was not in the known part of the ranking."""
-    after: int | None
-    """Its rank now; None: it is not in the known part of the ranking."""
-    k: int
-    """The number of documents that count as the top."""
-
-    @property
-    def entered(self) -> bool:
-        """Whether it is in the top now and was not before."""
-        return self._in_top(self.after) and not self._in_top(self.before)
-
-    @property
-    def left(self) -> bool:
-        """Whether it was in the top before and is not now."""
-        return self._in_top(self.before) and not self._in_top(self.after)
-
-    def _in_top(self, rank: int | None) -> bool:
-        return rank is not None and rank <= self.k
 
 
 def compare(evaluation: Evaluation, other: Measured) -> Comparison:
@@ -155,20 +125,9 @@ class Comparison(QueryOverlap):
     @cached_property
     def answers(self) -> tuple[Set[str], Set[str]]:
         """The queries that lost their answers, and those that gained some in the same way."""
-        lost, gained = set[str](), set[str]()
-        before, now = self.tops(TOP)
-        for query_id in before.keys() & now.keys():
-            then, since = before[query_id], now[query_id]
-            if then == since:
-                continue
-            grades = self.evaluation.golden.grades(query_id)
-            relevant = {doc_id for doc_id, grade in grades.items() if grade > 0}
-            if relevant.isdisjoint(since):
-                if not relevant.isdisjoint(then[:FIRST]):
-                    lost.add(query_id)
-            elif relevant.isdisjoint(then) and not relevant.isdisjoint(since[:FIRST]):
-                gained.add(query_id)
-        return lost, gained
+        from pytest_rankcheck.comparison.rank_changes import TOP, answers_between
+
+        return answers_between(*self.tops(TOP), self.evaluation.golden)
 
     def _documents(self, k: int) -> TopDocuments:
         """Return the first ``k`` documents of each query's ranking, joined with their judgments."""
@@ -341,19 +300,9 @@ class Comparison(QueryOverlap):
         document outside the known part of a ranking: a record keeps the top of each, and so does
         the evaluation of a run that is still in its file, unless ``k`` is beyond that top.
         """
-        for side in (self.evaluation, self.other):
-            side.read_rankings(k)
-        if self.other.known_depth == 0:  # no document is known to be new
-            return []
-        grades = self.evaluation.golden.grades(query_id)
-        before, after = self.other.ranks(query_id), self.evaluation.ranks(query_id)
-        tops = (side.ranking(query_id)[:k] for side in (self.other, self.evaluation))
-        moves = [
-            Move(doc_id, grades.get(doc_id), before.get(doc_id), after.get(doc_id), k)
-            for doc_id in dict.fromkeys(doc_id for top in tops for doc_id in top)
-            if before.get(doc_id) != after.get(doc_id)
-        ]
-        return sorted(moves, key=_importance)
+        from pytest_rankcheck.comparison.rank_changes import moves_between
+
+        return moves_between(self.evaluation, self.other, query_id, k)
 
     def in_common(self, metric: MetricLike, world: Sequence[str] = ()) -> Sequence[Cause]:
         """Return what the queries that fell have in common, facts first, then the best contrasts.
@@ -394,7 +343,7 @@ class Comparison(QueryOverlap):
 
     def crossing(self, values: ComparedValues) -> Crossing | None:
         """Return how many relevant documents crossed the cutoff; None if none, or not known."""
-        from pytest_rankcheck.comparison.unjudged_documents import crossing_between
+        from pytest_rankcheck.comparison.rank_changes import crossing_between
 
         return crossing_between(self.evaluation, self.other, values)
 
@@ -444,13 +393,3 @@ def _sample(
     ids, units = side.query_ids, side.clusters
     chosen_ids = tuple(ids[place] for place in chosen.tolist())
     return chosen_ids, values[chosen], None if units is None else units[chosen]
-
-
-def _importance(move: Move) -> tuple[bool, float, float, float]:
-    """Sort what explains a change first: relevant documents, high grades, long falls."""
-    beyond = 1e9
-    before, after = move.before or beyond, move.after or beyond
-    grade = move.grade or 0
-    if grade <= 0:
-        return (True, 0, after, before)
-    return (False, -grade, before - after, after)

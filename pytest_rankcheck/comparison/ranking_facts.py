@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pytest_rankcheck.comparison.cause import LEVEL, Cause, CauseKind, Fall, Rankings
-from pytest_rankcheck.comparison.unjudged_documents import TOP, crossed_in
+from pytest_rankcheck.comparison.rank_changes import TOP, crossed_in
 from pytest_rankcheck.document_ids import DocIdMap, joining_rule
 from pytest_rankcheck.errors import ConfigurationError, GoldenSetError
 from pytest_rankcheck.statistics.enrichment import more_falls_p

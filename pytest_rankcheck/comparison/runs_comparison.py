@@ -12,7 +12,7 @@ import numpy as np
 
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.comparison import Comparison
-from pytest_rankcheck.comparison.unjudged_documents import top_of
+from pytest_rankcheck.comparison.rank_changes import top_of
 from pytest_rankcheck.errors import ConfigurationError, listed, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.measured_runs import evaluate

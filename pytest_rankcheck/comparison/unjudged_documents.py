@@ -8,9 +8,10 @@ or only those that left it (compare the residual of Moffat and Zobel, TOIS 2008,
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count, repeat
 from typing import NamedTuple
 
@@ -19,19 +20,13 @@ import numpy as np
 from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired
 from pytest_rankcheck.comparison.measurement import Measured, Tops
+from pytest_rankcheck.comparison.rank_changes import TOP, top_of, tried
 from pytest_rankcheck.errors import MetricError
 from pytest_rankcheck.evaluation.conventions import Conventions, meant, settled
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.run_golden_join import hits_of_lists
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_names import Metric
-
-TOP = 10
-"""The number of documents that count as the top, if the metric has no cutoff."""
-
-
-_HIGH = 9.0
-"""A grade that is relevant to every metric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +61,6 @@ class Unjudged:
     """
     grade: float
     """The highest grade of the golden set."""
-
-
-@dataclass(frozen=True, slots=True)
-class Crossing:
-    """How many relevant documents left the top, and how many entered it, over all queries."""
-
-    k: int
-    """The number of documents that count as the top."""
-    left: int
-    entered: int
 
 
 _NOTHING = Unjudged(TOP, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -135,63 +120,6 @@ def unjudged_between(
         if_left_relevant=bound(0.0, highest),
         grade=highest,
     )
-
-
-def crossing_between(
-    evaluation: Evaluation, other: Measured, values: ComparedValues
-) -> Crossing | None:
-    """Return how many relevant documents crossed the cutoff of a metric; None if none is known.
-
-    Args:
-        evaluation: what is measured now.
-        other: what it is compared with.
-        values: the values of a metric on both sides, for all queries or for a slice.
-    """
-    cutoff, depth = values.metric.cutoff, other.relevant_depth
-    if not isinstance(values, Paired) or values.metric.kind.takes is not JudgedHits or not cutoff:
-        return None
-    if top_of(evaluation, other, values.metric) < cutoff and depth is not None and depth < cutoff:
-        return None
-    crossed = crossed_in(evaluation, other, values.query_ids, cutoff).values()
-    left, entered = (sum(len(each[at]) for each in crossed) for at in (0, 1))
-    return Crossing(cutoff, left, entered) if left or entered else None
-
-
-def crossed_in(
-    evaluation: Evaluation, other: Measured, query_ids: Sequence[str], k: int
-) -> Mapping[str, tuple[Set[str], Set[str]]]:
-    """Return the relevant documents that left the top k of each query, and those that entered it.
-
-    Queries in which none did may be left out.
-    """
-    before, now = (_tops(side, query_ids, k) for side in (other, evaluation))
-    changed = [each for each in query_ids if before.get(each, ()) != now.get(each, ())]
-    crossed = {}
-    for query_id in changed:
-        grades = evaluation.golden.grades(query_id)
-        was, is_now = (
-            {doc for doc in grades.keys() & tops.get(query_id, ()) if grades[doc] > 0}
-            for tops in (before, now)
-        )
-        crossed[query_id] = was - is_now, is_now - was
-    return crossed
-
-
-def _tops(side: Measured, query_ids: Sequence[str], k: int) -> Tops:
-    """Return the documents of each query that are known to be in its top k."""
-    if side.known_depth is None or side.known_depth >= k:
-        return side.tops(k)
-    return {
-        query_id: [doc for doc, rank in side.ranks(query_id).items() if rank <= k]
-        for query_id in query_ids
-    }
-
-
-def top_of(evaluation: Evaluation, other: Measured, metric: Metric) -> int:
-    """Return how many documents count as the top, as far as both sides know their rankings."""
-    wanted = (metric.cutoff or TOP, evaluation.depth)
-    depths = (*wanted, evaluation.known_depth, other.known_depth)
-    return min(depth for depth in depths if depth is not None)
 
 
 class QueryTop(NamedTuple):
@@ -339,34 +267,10 @@ def _is_decided_by_first(side: Measured, metric: Metric) -> bool:
     """
     if side.averaged(metric).count > 1 or dict(metric.parameters)["judged_only"]:
         return False
-
-    def value(ranks: Sequence[float], judged: int) -> float:
-        return _tried(metric, ranks, judged)
-
+    value = partial(tried, metric)
     with suppress(MetricError):  # it asks for more than ranks and grades
         return value([2.0], 1) == value([2.0], 2) == value([2.0, 3.0], 2)
     return False
-
-
-def ignores_order(metric: Metric) -> bool:
-    """Return whether it only matters if a document is above the cutoff. It is tried."""
-    if not metric.cutoff or metric.kind.takes is not JudgedHits:
-        return False
-    with suppress(MetricError):
-        return _tried(metric, [1.0], 1) == _tried(metric, [float(metric.cutoff)], 1)
-    return False
-
-
-def _tried(metric: Metric, ranks: Sequence[float], judged: int) -> float:
-    """Return the value of a query with relevant documents at some ranks."""
-    hits = JudgedHits(
-        ranks=np.array([ranks]),
-        grades=np.full((1, len(ranks)), _HIGH),
-        retrieved=np.array([max(10.0, *ranks)]),
-        ideal=np.full((1, judged), _HIGH),
-        max_grade=_HIGH,
-    )
-    return float(metric.compute(hits)[0])
 
 
 def values_under(

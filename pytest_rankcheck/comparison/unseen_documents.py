@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from pytest_rankcheck.comparison.compared_values import Paired
 from pytest_rankcheck.comparison.measurement import Measured
-from pytest_rankcheck.comparison.unjudged_documents import TOP, can_rejudge, top_of, values_under
+from pytest_rankcheck.comparison.rank_changes import TOP, top_of
+from pytest_rankcheck.comparison.unjudged_documents import can_rejudge, values_under
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import as_recorded
 

@@ -12,7 +12,7 @@ import numpy as np
 from pytest_rankcheck.comparison.cause import CauseKind
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.comparison import Comparison
-from pytest_rankcheck.comparison.unjudged_documents import TOP, top_of
+from pytest_rankcheck.comparison.rank_changes import TOP, top_of
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.explanation.bounds import Bound, Bounded, bounded_places

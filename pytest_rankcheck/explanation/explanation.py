@@ -14,7 +14,8 @@ from pytest_rankcheck.metrics.metric_definition import KINDS
 
 if TYPE_CHECKING:
     from pytest_rankcheck.behaviour.expectation_check import ExpectationResult
-    from pytest_rankcheck.comparison.unjudged_documents import Crossing, Unjudged
+    from pytest_rankcheck.comparison.rank_changes import Crossing
+    from pytest_rankcheck.comparison.unjudged_documents import Unjudged
     from pytest_rankcheck.explanation.bounds import Bound, Bounded
     from pytest_rankcheck.explanation.evidence import Power
     from pytest_rankcheck.explanation.gate_numbers import GateNumbers

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.comparison.measurement import Measured
-from pytest_rankcheck.comparison.unjudged_documents import TOP, ignores_order
+from pytest_rankcheck.comparison.rank_changes import TOP, ignores_order
 from pytest_rankcheck.errors import GoldenSetError
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.explanation.explanation import Absence, Rank, RankedDocument

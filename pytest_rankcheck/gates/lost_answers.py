@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pytest_rankcheck.array_types import IntArray
-from pytest_rankcheck.comparison.comparison import FIRST, TOP, Comparison
+from pytest_rankcheck.comparison.comparison import Comparison
+from pytest_rankcheck.comparison.rank_changes import FIRST, TOP
 from pytest_rankcheck.errors import plural
 
 SHARE = 0.04
