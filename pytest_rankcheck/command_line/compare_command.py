@@ -1,4 +1,4 @@
-"""``python -m pytest_rankcheck compare``: judge a ranking against an earlier one, or several."""
+"""``python -m pytest_rankcheck compare``: compare a ranking with an earlier one, or several."""
 
 from __future__ import annotations
 

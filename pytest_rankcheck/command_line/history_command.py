@@ -106,7 +106,7 @@ def _lines(
 def _chosen(
     found: Sequence[RecordHistory], records: Sequence[str], folder: Path
 ) -> Sequence[RecordHistory]:
-    """Return the histories of the records that were named; all without a name.
+    """Return the histories of the named records; without names, all.
 
     Raises:
         ConfigurationError: no commit of the branch has one of them.
@@ -129,7 +129,7 @@ def _chosen(
 
 
 def _seconds(since: str | None, folder: Path) -> float:
-    """Return the time that a date means to git, in seconds; without a date, the first."""
+    """Return the time that git reads from a date, in seconds; without a date, the earliest."""
     if since is None:
         return 0.0
     return float(git(folder, "rev-parse", f"--since={since}").strip().removeprefix("--max-age="))

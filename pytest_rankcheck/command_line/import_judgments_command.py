@@ -56,7 +56,7 @@ def _import(chosen: argparse.Namespace) -> int:
 
 
 def _write(path: Path, format: str | None, golden: GoldenSet, judged: GoldenSet) -> None:
-    """Write a golden set with more judgments to its file, whole or not at all."""
+    """Write a golden set with more judgments to its file, completely or not at all."""
     kind = format or GOLDEN_FORMATS.detected(path).name
     if kind not in {"jsonl", "trec", "csv", "tsv", "parquet"}:
         load = f"GoldenSet.load({str(path)!r}, {kind!r}).save({str(path.with_suffix('.jsonl'))!r})"

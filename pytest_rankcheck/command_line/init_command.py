@@ -39,11 +39,11 @@ _TO_TRY = """next:
 3. see which queries fell, and why:
   pytest"""
 _CHECKS = ("reversed-grades", "broken-id", "misspelt-id", "not-in-corpus")
-"""The rules of the linter for what makes every number wrong."""
+"""The lint rules for faults that make every number wrong."""
 _GATES = ((1000, "noninferior(margin=0.02)"), (200, "noninferior(margin=0.03)"))
 _MOST_SLICES = 10
 _RETRIEVED = 50
-"""The depth at which lost documents are seen."""
+"""The depth at which lost documents are noticed."""
 _RANKER, _COMMAND = "# rankcheck_ranker", '# command = ["../rank"]'
 _NAME = "name your ranker in {}, and remove the # (docs/rankers.md)"
 _CALLED = (
@@ -52,10 +52,10 @@ _CALLED = (
 _WORLD = """rankcheck_world names files, packages and features that changed (docs/baselines.md),
 rankcheck_replicates is for builds that differ by chance (docs/how-to/retraining.md)"""
 _EXTRAS = {".yaml": "yaml", ".yml": "yaml", ".parquet": "fast", ".arrow": "fast", ".zst": "zstd"}
-"""What golden sets need to be read, by the endings of their names."""
+"""The extras needed to read golden sets, by the endings of their names."""
 _JOB = Path(".github/workflows/ranking.yml")
 _HAS_TABLE = re.compile(r"tool\.pytest|^\[?tool *[\]=]", re.MULTILINE)
-"""In a `pyproject.toml` to which no table of pytest can be added."""
+"""What a `pyproject.toml` has if no pytest table can be added to it."""
 
 
 def add_init_command(commands: Commands) -> None:
@@ -120,7 +120,7 @@ def _init(chosen: argparse.Namespace) -> int:
 
 
 def _metrics(golden: Sequence[GoldenSet], depth: int) -> Sequence[str]:
-    """Return the metrics of docs/metrics.md: one for the order, one for lost documents.
+    """Return the metrics that docs/metrics.md names: one for the order, one for lost documents.
 
     A model that only sorts candidates cannot lose any.
     """
@@ -175,7 +175,7 @@ def _value(value: str | Sequence[str], file: Path) -> str:
 
 
 def _write_new(path: Path, words: Mapping[str, str]) -> None:
-    """Write a file in which words are replaced, unless it exists."""
+    """Write a file with words replaced, unless it exists."""
     if os.path.lexists(path):
         print(f"exists, left as it is: {path}")
         return
@@ -193,7 +193,7 @@ def _files_beside(golden: Path) -> Sequence[Path]:
 
 
 def _steps_to_record(golden: Sequence[Path], own: Sequence[Path], test: Path) -> list[str]:
-    """Write a job for GitHub; return what is left to do, if no baseline was recorded."""
+    """Write a job for GitHub; return what is left to do if no baseline is recorded."""
     baselines, here = test.parent / "baselines", Path.cwd()
     steps = [] if git_line(here, "rev-parse", "--git-dir") else ["make a repository:\n  git init"]
     if git_line(here, "rev-parse", "--show-prefix") or Path(".gitlab-ci.yml").exists():

@@ -66,14 +66,14 @@ def _lint(chosen: argparse.Namespace) -> int:
 
 
 def _has_golden_errors(project: ProjectInputs, path: Path) -> bool:
-    """Print what the linter finds in a golden set; return whether there is an error."""
+    """Print the lint findings of a golden set; return whether there is an error."""
     golden, findings = lint_of(project.inputs, path, project.golden_format)
     print(lint_text(golden.name, len(golden), findings))
     return any(finding.level == "error" for finding in findings)
 
 
 def _is_broken(path: Path, described: Callable[[Path], str]) -> bool:
-    """Print what a file is, or what is wrong with it; return whether anything is."""
+    """Print what a file is, or what is wrong with it; return whether something is wrong."""
     try:
         print(described(path))
     except (BaselineError, ConfigurationError) as error:
@@ -88,7 +88,7 @@ def _rank_file(path: Path) -> str:
 
 
 def _baseline(path: Path) -> str:
-    """Return that a baseline is whole; its metrics may be those of an extension."""
+    """Read a baseline and say that it is whole; its metrics may come from an extension."""
     text = text_of(path, BaselineError)
     with content_of_text(text, str(path), lambda: "to fix it: run its test, which says how"):
         return f"baseline {quoted(path)}: whole"

@@ -124,7 +124,7 @@ def _add_import(parser: argparse.ArgumentParser, destination: str) -> None:
 
 
 def _import(name: str) -> None:
-    """Import a module, from the working directory too; let it register its extensions."""
+    """Import a module, also from the working directory, and let it register its extensions."""
     if "" not in sys.path and str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
     try:
@@ -141,7 +141,7 @@ def _import(name: str) -> None:
 
 
 def _hint(error: RankcheckError, chosen: argparse.Namespace) -> str:
-    """Return what to do about an unknown metric or gate, which a test session may know."""
+    """Return what to do about an unknown metric or gate that a test session may know."""
     kinds = {"unknown metric": "metric", "is not a gate": "gate"}
     kind = next((kind for words, kind in kinds.items() if words in str(error)), None)
     if kind is None or chosen.imported_first or chosen.imported:

@@ -42,14 +42,14 @@ def _metrics(chosen: argparse.Namespace) -> int:
 
 
 def _described(name: str) -> Definition | Metric:
-    """Return the metric with a name; with the parameters that another tool's name stands for."""
+    """Return the metric with this name, with the parameters that another tool's name implies."""
     entry = registered(name)
     return entry if entry and not entry.as_spelled(name, {}) else Metric.parse(name)
 
 
 @dataclass(frozen=True, slots=True)
 class MetricCard:
-    """A metric's definition and its law reports: without a cutoff, and at one where it has one."""
+    """A metric's definition and its law reports, without a cutoff and at a cutoff if it has one."""
 
     definition: Definition
     reports: tuple[LawReport, ...]

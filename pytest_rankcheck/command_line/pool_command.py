@@ -1,7 +1,7 @@
-"""``python -m pytest_rankcheck pool``: what several systems rank at the top, and nobody has judged.
+"""``python -m pytest_rankcheck pool``: the unjudged documents that several systems rank at the top.
 
-Judging is dear, so the documents come first that tell the systems apart: those that one of them
-ranks high, and another low or not at all.
+Judging is expensive, so the documents that tell the systems apart come first: those that one ranks
+high and another low or not at all.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pytest_rankcheck.rankers.ranking import first_ranks
 from pytest_rankcheck.rankers.run import Run
 
 _Pooled = tuple[float, str, str, Sequence[int | None]]
-"""The value of judging a document, below 0; its query, its id, and its rank in each run."""
+"""The negated value of judging a document; its query, its id, and its rank in each run."""
 
 
 def add_pool_command(commands: Commands) -> None:
@@ -88,7 +88,7 @@ def _pooled(runs: Sequence[Run], golden: GoldenSet) -> Iterator[_Pooled]:
 
 
 def _difference(ranks: Sequence[int | None]) -> float:
-    """Return how much the discounts differ, over all pairs of runs; of one run, its discount."""
+    """Return how much the discounts differ, over all pairs of runs; for one run, its discount."""
     discounts = [1 / math.log2(1 + rank) if rank else 0.0 for rank in ranks]
     pairs = combinations(discounts, 2) if len(discounts) > 1 else [(discounts[0], 0.0)]
     return math.fsum(abs(one - other) for one, other in pairs)

@@ -1,4 +1,4 @@
-"""What a folder has already: golden sets, and functions that could be the ranker.
+"""What a folder already has: golden sets, and functions that could be the ranker.
 
 Its code is read, and never imported.
 """
@@ -34,7 +34,7 @@ Settings = Mapping[str, str | Sequence[str]]
 
 
 def files_here() -> Sequence[Path]:
-    """Return the files of this folder, without what is hidden, installed or built."""
+    """Return the files of this folder, except hidden, installed and built ones."""
     found: list[Path] = []
     for folder, folders, names in os.walk("."):
         folders[:] = sorted(name for name in folders if not _FOREIGN.match(name))
@@ -43,11 +43,11 @@ def files_here() -> Sequence[Path]:
 
 
 def find_golden_sets(files: Sequence[Path], inputs: Inputs, named: Sequence[Path]) -> GoldenSets:
-    """Return the golden sets that are named; else the files that are called golden sets.
+    """Return the named golden sets, or else the files that are named like golden sets.
 
     Raises:
-        ConfigurationError: there is none, or two have the same name.
-        GoldenSetError: one that is named cannot be read.
+        ConfigurationError: none is found, or two have the same name.
+        GoldenSetError: a named one cannot be read.
     """
     found = {path: inputs.golden_set(path) for path in named}
     found = found or _golden_sets_among(files, inputs)

@@ -1,4 +1,4 @@
-"""``python -m pytest_rankcheck retire``: give up a baseline whose test is gone, with a reason."""
+"""``python -m pytest_rankcheck retire``: retire a baseline whose test is gone, with a reason."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def _sessions(chosen: argparse.Namespace) -> int:
 
 
 def _given(chosen: argparse.Namespace) -> dict[str, Any]:
-    """Return the keywords for reading that the command line has."""
+    """Return the reading keywords from the command line."""
     given: dict[str, Any] = {}
     here = Path.cwd()
     if chosen.reading:

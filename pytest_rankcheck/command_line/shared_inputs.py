@@ -27,8 +27,7 @@ from pytest_rankcheck.reports.text.summary_table import summary_lines
 from pytest_rankcheck.reports.text.wording import number_text
 
 PASSED, BLOCKED, INVALID = 0, 1, 2
-"""The exit codes: the gate passed, it blocks, or nothing was decided: the usage or the input is
-invalid, or the verdict inconclusive."""
+"""The exit codes: the gate passed; it blocks; nothing was decided, or the input is invalid."""
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -42,15 +41,15 @@ def add_repeated(
         command: the command.
         flag: the option.
         value: what is given, as the help names it.
-        what: what it means.
-        default: what holds without it.
+        what: what the value means.
+        default: what applies without it.
     """
     text = f"{what} (may be given several times; default: {default})"
     command.add_argument(flag, action="append", default=[], metavar=value, help=text)
 
 
 def add_reading_options(command: argparse.ArgumentParser) -> None:
-    """Add the options that say how golden sets and runs are read, which override the project's."""
+    """Add the options that say how golden sets and runs are read; they override the project's."""
     code = "what a code of the golden set means, such as 1=4"
     add_repeated(command, "--grades", "CODE=GRADE", code, "rankcheck_grades")
     column = "a column of a golden set or run that is a table, such as query_id=keyword"
@@ -130,7 +129,7 @@ class ProjectInputs:
         """Return the measurement in a file: a run, cut to a depth, or a baseline.
 
         Raises:
-            RankcheckError: the file is something else, or does not fit the golden set.
+            RankcheckError: the file is neither, or does not fit the golden set.
         """
         record, depth = _record_in(path), depth or self.depth
         if record is not None:
@@ -141,8 +140,8 @@ class ProjectInputs:
     def measured_alike(self, paths: Sequence[Path], golden: GoldenSet) -> Sequence[Evaluation]:
         """Return the measurements in files that are to be compared.
 
-        Where no depth is given or configured, a run is cut to that of the baseline that
-        it is compared with.
+        If no depth is given or configured, a run is cut to the depth of the baseline that it is
+        compared with.
 
         Raises:
             ConfigurationError: they were measured at different depths or by different conventions.

@@ -67,7 +67,7 @@ def _unrun(chosen: argparse.Namespace) -> int:
 
 
 def _entries(path: Path, commit: str | None) -> Sequence[Mapping[str, Any]]:
-    """Return what a JSON report says of baselines.
+    """Return what a JSON report says about baselines.
 
     Args:
         path: the report.
@@ -91,7 +91,7 @@ def _expected(
 ) -> Iterator[Path]:
     """Yield the baselines of the project, and those of a commit, that are not retired.
 
-    Without those that the commit has got since the branch left it.
+    Baselines that the commit has gained since the branch diverged are left out.
     """
     root = Path(os.path.realpath(root))
     paths = set(baselines_under(root, norecursedirs))

@@ -14,7 +14,7 @@ class OrdinaryImports:
     """Finds our own modules ahead of pytest's assertion rewriting.
 
     pytest rewrites the asserts of all modules of a distribution with a pytest11 entry point: it
-    parses and compiles about 200 modules a second time, though they have no asserts of tests.
+    parses and compiles about 200 modules a second time, though they contain no test asserts.
     Finders before pytest's, such as those of other tools, still come first.
     """
 
@@ -28,7 +28,7 @@ class OrdinaryImports:
 
     @classmethod
     def install(cls) -> None:
-        """Put a finder before pytest's, unless pytest rewrites nothing."""
+        """Put our finder before pytest's, unless pytest rewrites nothing."""
         for place, finder in enumerate(sys.meta_path):
             if type(finder).__module__ == "_pytest.assertion.rewrite":
                 sys.meta_path.insert(place, cls())

@@ -1,4 +1,4 @@
-"""What a test session's options say of baselines."""
+"""What the options of a test session say about baselines."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def baseline_settings(config: pytest.Config) -> BaselineSettings:
 
 
 class BaselineSettings:
-    """Each is read when it is asked for. Whatever is wrong with it is a `ConfigurationError`."""
+    """Settings that are read when they are used. An invalid one raises a `ConfigurationError`."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -41,7 +41,7 @@ class BaselineSettings:
     def reference(self) -> Reference | None:
         """The commit of ``--rankcheck-baseline-ref``; None without the option.
 
-        It is asked for before any conftest is loaded, which could name another one.
+        It is read before any conftest is loaded, because one could name another commit.
         """
         name = option_rows(Config)["baseline_ref"].value(self._config)
         if name is None:
@@ -63,7 +63,7 @@ class BaselineSettings:
 
     @cached_property
     def loosened(self) -> Sequence[Change]:
-        """What approvals of this branch let decide less, in all records of the branch."""
+        """The approved changes of this branch that loosen gates or options, for all its records."""
         from pytest_rankcheck.baselines.baseline_file import readable_record
 
         changed = self.reference.changes() if self.reference is not None else ()
@@ -90,15 +90,15 @@ class BaselineSettings:
 
     @property
     def unrun(self) -> str:
-        """What is done about gates that did not run: ``"ignore"``, ``"warn"`` or ``"fail"``.
+        """What to do about gates that did not run: ``"ignore"``, ``"warn"`` or ``"fail"``.
 
-        Against a reference they fail. A write only warns: it is how a renamed test gets its
-        baseline.
+        Against a reference they fail. A session that writes only warns, because that is how a
+        renamed test gets its baseline.
         """
         word = self._config.stash[CONFIG].unrun if self.reference is None else "fail"
         return "warn" if self.mode.update and word == "fail" else word
 
     @property
     def may_skip(self) -> bool:
-        """Whether the command line lets skipped and deselected gates warn against a reference."""
+        """Whether the command line lets gates be skipped or deselected against a reference."""
         return command_line(self._config).rankcheck_unrun in ("ignore", "warn")

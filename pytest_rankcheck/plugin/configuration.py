@@ -40,7 +40,7 @@ def _report_rows() -> dict[str, OptionRow]:
 
 
 def report_paths(config: pytest.Config) -> dict[str, Path]:
-    """Return where reports are written, by their formats, which may not exist."""
+    """Return where reports are written, by format; a format may be unknown."""
     given = {name: row.on_command_line(config) for name, row in _report_rows().items()}
     for text in option_rows(Config)["added_reports"].on_command_line(config):
         name, _, file = text.partition("=")
@@ -95,7 +95,7 @@ def read_configuration(config: pytest.Config) -> Config:
 
 
 def _refuse_unknown_sets(sealed: Iterable[str], golden: Iterable[Path]) -> None:
-    """Refuse a name that seals nothing, such as one that is misspelt."""
+    """Refuse a name that seals nothing, such as a misspelt one."""
     from pytest_rankcheck.files.packed_files import shown_name
 
     unknown = sorted({*sealed} - {*map(shown_name, golden)})
@@ -105,7 +105,7 @@ def _refuse_unknown_sets(sealed: Iterable[str], golden: Iterable[Path]) -> None:
 
 
 def _places(options: argparse.Namespace) -> Iterator[str]:
-    """Yield the options that say where pytest's configuration is, and what it says."""
+    """Yield the options that choose or override pytest's configuration."""
     for name, flag in (("inifilename", "--config-file"), ("rootdir", "--rootdir")):
         if getattr(options, name, None):
             yield f"{flag}={getattr(options, name)}"
@@ -124,7 +124,7 @@ def _run_unless_ranker(config: pytest.Config, run: Path) -> Path | None:
     """Return the configured run; None if the command line gives a ranker in its place.
 
     Raises:
-        ConfigurationError: the configuration file has both, so that one would never count.
+        ConfigurationError: the configuration file has both, so one of them would never be used.
     """
     rows = option_rows(Config)
     if rows["run"].on_command_line(config):
@@ -139,9 +139,9 @@ def _run_unless_ranker(config: pytest.Config, run: Path) -> Path | None:
 
 
 def refuse_idle_session(config: pytest.Config) -> None:
-    """Refuse to compare with a commit if an option makes pytest run no test.
+    """Refuse a comparison with a commit if an option makes pytest run no tests.
 
-    The option may come from ``addopts`` of the branch that is compared.
+    The option may come from ``addopts`` in the branch that is compared.
 
     Raises:
         ConfigurationError: the session would pass without a comparison.
@@ -158,7 +158,7 @@ def refuse_idle_session(config: pytest.Config) -> None:
 
 
 def idle_option(config: pytest.Config) -> str | None:
-    """Return an option with which pytest runs no test, if one is given."""
+    """Return an option with which pytest runs no tests, if one is given."""
     options = given_options(config).options
     return next(
         (flag for name, flag in _IDLE_OPTIONS.items() if getattr(options, name, None)), None
@@ -176,7 +176,7 @@ _IDLE_OPTIONS = {
     "markers": "--markers",
     "cacheshow": "--cache-show",
 }
-"""The options with which pytest runs no test, by the name under which it keeps them."""
+"""The options with which pytest runs no tests, by the names under which it keeps them."""
 
 
 def _refuse_unknown_names(config: pytest.Config, names: list[str]) -> None:

@@ -25,9 +25,9 @@ def check_configuration(
     """Refuse a configuration that cannot give the tests the fixtures that they use.
 
     Args:
-        inputs: of the test session, or of a rank file.
-        users: a test that gets each fixture from this plugin's configuration, by its name.
-        lints_others: whether golden sets are linted that others name.
+        inputs: those of the test session, or of a rank file.
+        users: for each fixture name, a test that gets the fixture from this plugin's configuration.
+        lints_others: whether golden sets that rank files name are linted.
 
     Raises:
         ConfigurationError: an input is missing or invalid.

@@ -1,4 +1,4 @@
-"""The fixtures, made to fit the configuration of the session.
+"""The fixtures, made to fit the configuration of the test session.
 
 What needs numpy is imported when a fixture is used, never before.
 """
@@ -48,7 +48,7 @@ BASELINE = pytest.StashKey["Baseline"]()
 _OWNERS = pytest.StashKey[dict[Path, str]]()
 """The test that has each baseline file."""
 _RUNS = pytest.StashKey[dict[tuple[int, str, str, str], tuple[object, Sequence["Run"]]]]()
-"""The runs of this process by ranker (kept so that its id stays its own) and golden set."""
+"""The runs of this process by ranker (kept alive, so that its id is not reused) and golden set."""
 
 
 def configured_fixtures(config: Config) -> ModuleType:
@@ -151,7 +151,7 @@ def _run_from_ranker(
 
 
 def _ranker_fixture(request: Any) -> str:
-    """Return in words that all xdist workers share which fixture made the ranker."""
+    """Describe the fixture that made the ranker, alike in all xdist workers."""
     definition = request._get_active_fixturedef("ranker")
     callspec = getattr(request._pyfuncitem, "callspec", None)
     number = callspec.indices.get("ranker", 0) if callspec else 0
@@ -225,7 +225,7 @@ def _rankcheck_world() -> World:
 
 
 def _baseline(request: pytest.FixtureRequest) -> Baseline:
-    """This test's approved record, to hold an ``evaluation`` against."""
+    """This test's approved record, to compare an ``evaluation`` with."""
     from pytest_rankcheck.baselines.baseline import Baseline
     from pytest_rankcheck.baselines.register import Defaults
     from pytest_rankcheck.baselines.syrupy_store import syrupy_session
@@ -283,7 +283,7 @@ def _whole_world(request: pytest.FixtureRequest) -> World:
 
     Raises:
         ConfigurationError: a file or package is missing; or the fixture fails, skips the test, or
-            returns something else than a mapping of texts.
+            returns something other than a mapping of texts.
     """
     try:
         returned = request.getfixturevalue("rankcheck_world")
@@ -324,7 +324,7 @@ def golden_name(item: pytest.Item) -> str | None:
 
 
 def golden_path(item: pytest.Item) -> Path | None:
-    """Return the configured golden set that a test is given; None if it is given none."""
+    """Return the configured golden set that a test is given; None if there is none."""
     if "golden_set" not in fixtures_of(item):
         return None
     from pytest_rankcheck.plugin.inputs import inputs_for
@@ -335,13 +335,13 @@ def golden_path(item: pytest.Item) -> Path | None:
 
 
 def fixtures_of(item: pytest.Item) -> dict[str, Sequence[pytest.FixtureDef[Any]]]:
-    """Return the fixtures that a test sees, by name; the last of each is the one it gets."""
+    """Return the fixtures that a test sees, by name; it gets the last one of each."""
     info = getattr(item, "_fixtureinfo", None)
     return info.name2fixturedefs if info else {}
 
 
 def users_of_our_fixtures(items: Sequence[pytest.Item]) -> Mapping[str, pytest.Item]:
-    """Return a test that gets each fixture from this plugin's configuration, by its name."""
+    """Return, for each fixture name, a test that gets it from this plugin's configuration."""
     users: dict[str, pytest.Item] = {}
     for item in items:
         definitions = fixtures_of(item)

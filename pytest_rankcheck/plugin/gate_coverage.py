@@ -1,4 +1,4 @@
-"""The end of a test session: did the gates of all baselines run, and what must people know?"""
+"""At the end of a test session: did the gates of all baselines run, and what must people know?"""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def coverage_findings(
     findings: Sequence[ReportedFinding],
     exit_status: int,
 ) -> Sequence[ReportedFinding]:
-    """Return which baselines the test session did not compare with, and what takes their place.
+    """Return the baselines that the test session did not compare with, and what replaces them.
 
     Args:
         config: of the test session.
@@ -75,7 +75,7 @@ class _Coverage:
         self._settings = baseline_settings(config)
         self._reference = self._settings.reference
         self._worse: dict[Path, str] = {}
-        """By baseline whose test is gone, which new one is too bad to take its place, and why."""
+        """For each baseline whose test is gone, the new one too bad to replace it, and why."""
         self._expected = ExpectedGates(config, watched, exit_status)
         place = {each: Path(os.path.normpath(self._settings.top / each.file)) for each in compared}
         judges = self._reference is not None
@@ -93,7 +93,7 @@ class _Coverage:
         }
 
     def findings(self) -> Iterator[ReportedFinding]:
-        """Yield the baselines whose gates did not run, and what takes their place."""
+        """Yield the baselines whose gates did not run, and what replaces them."""
         unrun = list(self._expected.unrun(self._ran, self._caught))
         replaced = self._replaced(unrun) if self._reference else {}
         for each in unrun:
@@ -141,10 +141,10 @@ class _Coverage:
         yield replace(note, text="; ".join((text, *map(str, remedies or (rule,)))))
 
     def _replaced(self, unrun: Sequence[Unrun]) -> dict[Path, Path]:
-        """Return the baselines of tests that are gone, with the new ones that take their place.
+        """Return the baselines of tests that are gone, with the new ones that replace them.
 
-        A new baseline takes the place of at most one other, of the same golden set and the same
-        parameters of the test, if it breaks none of its promises.
+        A new baseline replaces at most one other, of the same golden set and the same test
+        parameters, if it breaks none of its promises.
         """
         assert self._reference is not None
         added = {
@@ -172,7 +172,7 @@ class _Coverage:
     def _problems(
         self, before: Record, path: Path, after: Record | None
     ) -> tuple[Change, ...] | None:
-        """Return the promises of a record that one of its golden set and parameters breaks.
+        """Return the promises of a record that a new one for the same test cases breaks.
 
         None for one of another golden set or of other parameters.
         """
@@ -193,7 +193,7 @@ class _Coverage:
 
 
 def _shared(compared: Sequence[RecordFinding]) -> Iterator[Note]:
-    """Yield the baselines that two tests share; each worker of pytest-xdist accepts one."""
+    """Yield the baselines that two tests share; workers of pytest-xdist see only their own."""
     owners: dict[str, str] = {}
     for each in sorted(compared, key=lambda found: found.test):
         owner = owners.setdefault(each.file, each.test)
@@ -214,7 +214,7 @@ def _typed(path: Path) -> str:
 
 
 def _retirement(path: Path) -> str | None:
-    """Return the reason for which this branch gave up a baseline; None if it is not retired."""
+    """Return the reason why this branch retired a baseline; None if it is not retired."""
     record = readable_record(path.read_text("utf-8", "replace")) if path.is_file() else None
     retired = record.retired if record else None
     if retired is None or not retired.reason.strip():

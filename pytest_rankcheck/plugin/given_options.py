@@ -1,4 +1,4 @@
-"""What the user gave pytest, read before a conftest of the project can change it.
+"""The options that the user gave pytest, read before a conftest of the project can change them.
 
 pytest imports this at every start, so it imports nothing heavy.
 """
@@ -19,7 +19,7 @@ class GivenOptions(NamedTuple):
     """The options of a test session, as they were when it started."""
 
     options: argparse.Namespace
-    """The values of all options, also of those that the project's ``addopts`` give."""
+    """The values of all options, including those from the project's ``addopts``."""
     words: Sequence[str]
     """The arguments that the user gave, without those of the project's ``addopts``."""
 
@@ -32,7 +32,7 @@ _GIVEN = pytest.StashKey[GivenOptions]()
 
 
 def given_options(config: pytest.Config) -> GivenOptions:
-    """Return what was given to a test session; the first call reads it."""
+    """Return the options that a test session was given; the first call reads them."""
     if _GIVEN not in config.stash:
         variable = shlex.split(os.environ.get("PYTEST_ADDOPTS", ""))
         words = (*variable, *map(str, config.invocation_params.args))
@@ -42,8 +42,9 @@ def given_options(config: pytest.Config) -> GivenOptions:
 
 
 def command_line(config: pytest.Config) -> argparse.Namespace:
-    """Return the values of all options, and the arguments, that the command line alone gives.
+    """Return the option values and the arguments that come from the command line alone.
 
-    Call it once conftests have declared their options, whose values would be arguments otherwise.
+    Call it after conftests have declared their options; before that, their values look like
+    arguments.
     """
     return config._parser.parse_known_args(given_options(config).words)

@@ -1,7 +1,7 @@
-"""The pytest plugin: the hooks. It reads configuration, calls, and renders.
+"""The hooks of the pytest plugin: they read the configuration and call the other modules.
 
-pytest imports this module at every start, so it imports nothing heavy: numpy, and all that needs
-it, is imported where it is used.
+pytest imports this module at every start, so numpy and everything that needs it is imported only
+where it is used.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from pytest_rankcheck.plugin.terminal_summary import CARRIED, LEDGER, SessionFin
 from pytest_rankcheck.plugin.watched_tests import WatchedTests
 
 NOT_PASSED = pytest.StashKey[bool]()
-"""Whether a phase of the test, or a subtest, has failed, was skipped or xfailed so far."""
+"""Whether a phase of the test, or a subtest, has failed, skipped or xfailed so far."""
 PRINTED = pytest.StashKey[Any]()
 """What the failure texts of the test session have shown."""
 _DEPENDENCIES = pytest.StashKey[tuple[object, ...]]()
@@ -82,7 +82,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """Refuse a comparison with a commit in which no test runs."""
+    """Refuse a comparison with a commit if no test will run."""
     try:
         refuse_idle_session(config)
     except RankcheckError as error:
@@ -121,7 +121,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    """Say what is configured, if anything is, and which conftest has its own ranker."""
+    """Show what is configured, if anything is, and which conftest has its own ranker."""
     plugins = (each for each in config.pluginmanager.get_plugins() if hasattr(each, "__file__"))
     rankers = ((each.__file__, getattr(each, "ranker", None)) for each in plugins)
     files = [str(file) for file, it in rankers if isinstance(it, FixtureFunctionDefinition)]
@@ -140,7 +140,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
-    """Add the tests of the golden sets, before ``-k`` and the like choose among all."""
+    """Add the lint tests of golden sets before ``-k`` and the like select among all tests."""
     if session.config.stash[CONFIG].lint:
         from pytest_rankcheck.plugin.lint_items import lint_items
 
@@ -150,7 +150,7 @@ def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.It
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Refuse a configuration that cannot work before the first test runs.
 
-    Under pytest-xdist the fixtures refuse it: an error while a worker collects ends in an
+    Under pytest-xdist the fixtures refuse it, because an error while a worker collects becomes an
     internal error of the controller.
     """
     config = session.config
@@ -183,11 +183,11 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Drop cached session fixtures that were made from other rankers or golden sets.
+    """Drop cached session fixtures that were made from another ranker or golden set.
 
-    pytest keeps the value of a session fixture even where a test overrides what it was made
-    from: with a ``golden_set`` of its own in each of two folders, the second would get the
-    evaluation of the first.
+    pytest keeps the value of a session fixture even if a test overrides what it was made from: if
+    two folders each have their own ``golden_set``, the second would get the evaluation of the
+    first.
     """
     item.stash[NOT_PASSED] = False  # a plugin may run the test several times
     definitions = fixtures_of(item)
@@ -250,7 +250,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
-    """Write the test's baseline, now that pytest would report a failure of every other phase.
+    """Write the test's baseline, now that every other phase has passed.
 
     A test that failed, was skipped or xfailed, or fails in its teardown writes nothing.
     """
@@ -266,7 +266,7 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Send the findings along with the report of a test.
 
-    Our own frames are left out of the traceback, but not those of a bug of ours.
+    Our own frames are left out of the traceback, unless the error is a bug of ours.
     """
     of_unittest = getattr(item, "_excinfo", None) or [None]  # pytest moves it to the call below
     excinfo = call.excinfo or of_unittest[0]
@@ -312,7 +312,7 @@ def _is_worker(config: pytest.Config) -> bool:
 
 
 def _hidden_modules(excinfo: pytest.ExceptionInfo[BaseException]) -> list[dict[str, Any]]:
-    """Return the global names of the modules whose frames a traceback hides: of us and functools.
+    """Return the globals of the modules whose frames a traceback hides: ours and functools.
 
     None if the error is a bug of ours.
     """
@@ -330,5 +330,5 @@ def _hidden_modules(excinfo: pytest.ExceptionInfo[BaseException]) -> list[dict[s
 
 
 def _package(names: Mapping[str, object]) -> str:
-    """Return the package of a module, by the global names of the module."""
+    """Return the package of a module, from its globals."""
     return str(names.get("__name__")).partition(".")[0]

@@ -1,7 +1,7 @@
-"""The inputs that a configuration names: each is found, checked and read when it is asked for.
+"""The inputs that a configuration names, each found, checked and read when it is needed.
 
 Golden sets, session logs, runs, the ranker, metrics and gates. What cannot work is refused with a
-text that says how to correct it.
+message that says how to correct it.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ if TYPE_CHECKING:
 
 _INPUTS = pytest.StashKey["Inputs"]()
 FILE_INPUTS = pytest.StashKey["Inputs"]()
-"""The inputs of a rank file, of which each has its own."""
+"""The inputs of a rank file; each rank file has its own."""
 _OF_INTERACTIONS = ("user", "item")
 _OF_RUNS = ("score", "rank", *_OF_INTERACTIONS)
 _OF_GOLDEN_SETS = (
     *("query", "relevance", "title", "candidate", "subtopic", "grade_scale"),
     *_OF_INTERACTIONS,
 )
-"""What columns of only runs, or of only golden sets, mean."""
+"""The meanings that only columns of runs, or only columns of golden sets, can have."""
 _WEEK = "logs/week.jsonl"
 _EXAMPLES = {
     "golden_set": ("golden", "golden/web.jsonl", 'GoldenSet.load("golden/web.jsonl")'),
     "session_log": ("sessions", _WEEK, f'SessionLog.load("{_WEEK}", first_rank=0)'),
     "ranker": ("ranker", "package.module:name", "Engine.load().search"),
 }
-"""By fixture: the name of its option, a value of that, and what a fixture could return."""
+"""For each fixture: its option, an example value, and what a fixture could return."""
 
 
 def inputs_of(config: pytest.Config) -> Inputs:
@@ -70,7 +70,7 @@ def inputs_for(item: pytest.Item) -> Inputs:
 
 
 class Inputs:
-    """What a configuration names. Whatever is wrong with it is a `ConfigurationError`.
+    """What a configuration names. Anything wrong with it is a `ConfigurationError`.
 
     Args:
         config: the configuration.
@@ -98,7 +98,7 @@ class Inputs:
             return Conventions.from_dict(self.config.conventions)
 
     def of_golden(self, name: str) -> Inputs:
-        """Return the inputs for a golden set: of the lines that name golden sets, only its own."""
+        """Return the inputs for a golden set, without the lines for other golden sets."""
         chosen = config_of_set(self.config, name)
         # Golden sets with the same lines share the documents that they read.
         lines = (*chosen.columns.items(), *chosen.doc_id_lines)
@@ -122,7 +122,7 @@ class Inputs:
 
     @property
     def golden_paths(self) -> Sequence[Path]:
-        """The configured golden sets, of which there is at least one."""
+        """The configured golden sets, at least one."""
         if self.config.left_out and not self.config.golden:
             raise ConfigurationError(
                 f"golden set {', '.join(self.config.left_out)}: the environment variable is not "
@@ -134,7 +134,7 @@ class Inputs:
 
     @property
     def log_paths(self) -> Sequence[Path]:
-        """The configured session logs, of which there is at least one."""
+        """The configured session logs, at least one."""
         if not self.config.sessions:
             raise _missing("session_log")
         return _present("session log", self.config.sessions, "sessions")
@@ -144,12 +144,12 @@ class Inputs:
     ) -> GoldenSet:
         """Return the golden set at ``path``, read as configured.
 
-        Of several configured sets, one may lack an attribute that another has, and one may have
-        grades although ``rankcheck_grades`` is the grade of every row of another.
+        If several sets are configured, one may lack an attribute that another has, and one may have
+        grades although ``rankcheck_grades`` gives the grade of every row of another.
 
         Args:
             path: the file or folder.
-            contradictions: overrides what is configured for a document that is judged twice.
+            contradictions: overrides the configured rule for a document that is judged twice.
             format: the format; without it, the content decides.
 
         Raises:
@@ -186,13 +186,13 @@ class Inputs:
         return golden
 
     def is_sealed(self, name: str) -> bool:
-        """Return whether nothing may be said of the queries and documents of a golden set."""
+        """Return whether the queries and documents of a golden set must not be named."""
         return name in self.config.hidden
 
     def _columns(
         self, path: Path, others: Sequence[Path], unused: Collection[str]
     ) -> Mapping[str, str]:
-        """Return the configured columns of a table: all but those that only another file has.
+        """Return the configured columns of a table, without those that only another file has.
 
         Args:
             path: the file or folder of the table.
@@ -228,7 +228,7 @@ class Inputs:
 
     @property
     def run_path(self) -> Path:
-        """The configured run, which exists: a file, or a folder with a run for each golden set."""
+        """The configured run: an existing file, or a folder with a run for each golden set."""
         run = self.config.run
         if run is None or not (run.parent if GOLDEN_NAME in run.name else run).exists():
             raise ConfigurationError(
@@ -267,8 +267,8 @@ class Inputs:
         """Return the configured run, cut to the configured depth.
 
         Args:
-            golden_name: the golden set that was ranked, under whose name its baselines are; None:
-                the baselines are under the name of the file.
+            golden_name: the golden set that was ranked, whose name its baselines have; None: the
+                baselines have the name of the file.
             label: the ids of the parameters that chose the run, as where it was saved.
         """
         path = self.run_path if golden_name is None else self.run_file(golden_name, label)
@@ -294,7 +294,7 @@ class Inputs:
 
     @property
     def ranker_name(self) -> str | None:
-        """What a run of the configured ranker is called; None if no test has asked that one."""
+        """The name of a run of the configured ranker; None if no test has asked it."""
         return self.rankers.name
 
     @cached_property
@@ -320,7 +320,7 @@ class Inputs:
             return [Metric.parse(name) for name in self.config.metrics]
 
     def refuse_beyond_depth(self, depth: int | None) -> None:
-        """Refuse a metric of ``rankcheck_metrics`` for which rankings to a depth are too short."""
+        """Refuse a metric of ``rankcheck_metrics`` that looks further down than the rankings go."""
         from pytest_rankcheck.evaluation.metric_checks import beyond_depth, cutoff_of
 
         for metric in self.metrics:
@@ -359,7 +359,7 @@ class Inputs:
         return Interactions(path, self.config.columns, self.doc_id)
 
     def _beside(self, option: str) -> Path | None:
-        """Return the file of an option, which exists; None without one."""
+        """Return the existing file that an option names; None without one."""
         path: Path | None = getattr(self.config, option)
         return path and shorter(_present(option, [path], option)[0])
 
@@ -392,7 +392,7 @@ def _missing(fixture: str) -> ConfigurationError:
 
 
 def _present(kind: str, paths: Sequence[Path], option: str) -> Sequence[Path]:
-    """Return paths of which each exists, or is a pattern that matches a file."""
+    """Return paths, after checking that each exists or is a pattern that matches a file."""
     missing = next((path for path in paths if not matches_any(path)), None)
     if missing is not None:
         problem = "matches no file" if is_pattern(missing) else "does not exist"
@@ -403,14 +403,14 @@ def _present(kind: str, paths: Sequence[Path], option: str) -> Sequence[Path]:
 
 
 def shorter(path: Path) -> Path:
-    """Return a path relative to the working directory where it is in it, for messages."""
+    """Return a path for messages, relative to the working directory if it is inside."""
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 @contextmanager
 def _named(ini: str) -> Iterator[None]:
-    """Name the line of the configuration file that is wrong."""
+    """Name the wrong line of the configuration file."""
     try:
         yield
     except (ConfigurationError, GoldenSetError, MetricError) as error:

@@ -1,4 +1,4 @@
-"""Findings at the end of a test, besides those of its assertions, and what its baseline becomes.
+"""Findings at the end of a test besides those of its assertions, and the fate of its baseline.
 
 pytest imports this at every start: what is heavy is imported where it is used.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 SHOWN = pytest.StashKey[dict[int, tuple["Evaluation", "Inputs"]]]()
-"""The evaluations that are in a ledger already, by their ids, with what they were made from."""
+"""The evaluations that are already in a ledger, by id, with what they were made from."""
 
 
 def name_run(item: pytest.Item) -> None:
@@ -49,7 +49,7 @@ def name_run(item: pytest.Item) -> None:
 def without_false_better(
     item: pytest.Item, ledger: Ledger, *, passed: bool
 ) -> Sequence[ReportedFinding]:
-    """Return findings that call a metric better only if an update would raise its record."""
+    """Return the findings; a metric is called better only if an update would raise its record."""
     if not ledger:
         return ledger
     from pytest_rankcheck.reports.findings import GateFinding, Said
@@ -77,10 +77,10 @@ def caught(ledger: Ledger) -> Iterator[ReportedFinding]:
 
 
 def refuse_dropped_gates(baseline: Baseline) -> None:
-    """Fail a test whose assertions have all passed, but which no longer gates what it did.
+    """Fail a test whose assertions all passed, but which no longer gates what it used to.
 
     Raises:
-        AssertionError: the reference gates more, and no reason lets that pass.
+        AssertionError: the reference gates more, and no reason allows the difference.
     """
     dropped = baseline.unapproved_drops()
     if dropped is not None:
@@ -122,7 +122,7 @@ def findings_beside(
     Args:
         item: the test, which has ended.
         ledger: what its assertions found.
-        stopped: whether it raised before its last line, so that assertions may not be reached.
+        stopped: whether it raised before its last line, so that some assertions may not have run.
     """
     if BASELINE in item.stash:
         yield from _of_baseline(item, stopped=stopped)

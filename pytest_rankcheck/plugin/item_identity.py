@@ -16,9 +16,9 @@ import pytest
 from pytest_rankcheck.errors import quoted
 
 TYPED_ID = "rankcheck_id"
-"""The attribute of a report that has the `typed_id` of its test or file."""
+"""The attribute of a report that holds the `typed_id` of its test or file."""
 RANK_FILE = ".rank.toml"
-"""How the names of rank files end."""
+"""The ending of the names of rank files."""
 GOLDEN_NAME = "{golden}"
 """Stands for the name of the golden set in the name of a run's file."""
 HAS_GOLDEN = ("golden_set", "session_log")
@@ -31,9 +31,9 @@ _REPEAT = re.compile("__pytest_repeat_step_number|__flakefinder_.*")
 
 
 def typed_id(node: pytest.Item | pytest.Collector) -> str:
-    """Return the id of a test or a file as it can be given to pytest where it was started.
+    """Return the id of a test or a file as it can be typed after pytest where that was started.
 
-    pytest's own id is relative to its root, and ambiguous for what is outside of that.
+    pytest's own id is relative to its root, and ambiguous for files outside the root.
     """
     _, separator, rest = node.nodeid.partition("::")
     return f"{path_from(node.config.invocation_params.dir, node.path)}{separator}{rest}"
@@ -81,7 +81,7 @@ def is_repeat(item: pytest.Item) -> bool:
 def run_label(item: pytest.Item, golden_name: str) -> str:
     """Return the ids of the parameters that chose a run, such as ``bm25``; empty without any.
 
-    The id of a golden set counts if it says more than the name of the set.
+    The id of a golden set's parameter counts if it says more than the name of the set.
     """
     callspec = getattr(item, "callspec", None)
     if callspec is None:
@@ -124,7 +124,7 @@ def _own_ids(item: pytest.Item, callspec: Any) -> Sequence[str] | None:
 def _ids(item: pytest.Item, callspec: Any) -> Iterable[tuple[tuple[str, ...], str | None]]:
     """Return the parameters by call, each with its id; None where that is unknown.
 
-    pytest keeps the ids in the order of the calls, unless some are hidden or of several calls.
+    pytest keeps the ids in the order of the calls, unless some are hidden or combine several calls.
     """
     calls, ids = _calls(item, callspec), callspec._idlist
     return zip(calls, ids if len(ids) == len(calls) else [None] * len(calls), strict=True)

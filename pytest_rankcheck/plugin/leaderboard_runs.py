@@ -1,4 +1,4 @@
-"""The candidates beside the ranker: ranked at the end of a test session, if that is asked for."""
+"""The candidates beside the ranker, ranked at the end of a test session if that is requested."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def lint_of(
     inputs: Inputs, path: Path, format: str | None = None
 ) -> tuple[GoldenSet, Sequence[LintFinding]]:
-    """Return a golden set, and what the linter finds in it.
+    """Return a golden set and the findings of the linter.
 
     A golden set that contradicts itself is still linted; only a gate refuses to read it.
 
@@ -39,17 +39,17 @@ def lint_of(
 
 
 def lint_items(session: pytest.Session, items: Sequence[pytest.Item]) -> Iterator[pytest.Item]:
-    """Yield a test for each golden set that is configured, also by the rank files of tests."""
+    """Yield a test for each golden set that the configuration or a collected rank file names."""
     golden = [path for item in items for path in inputs_for(item).config.golden]
     for path in dict.fromkeys((*session.config.stash[CONFIG].golden, *golden)):
         yield _LintItem.from_parent(_LintedFile.from_parent(session, path=path), name="lint")
 
 
 class _LintedFile(pytest.File):
-    """A golden set as a node, so that its test has its path for a name."""
+    """A golden set as a node, so that the path is the name of its test."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """Yield nothing: the one test of the set is made with it."""
+        """Yield nothing: the one test of the set is created with the node."""
         return iter(())
 
 
@@ -75,5 +75,5 @@ class _LintItem(pytest.Item):
         return super().repr_failure(excinfo)
 
     def reportinfo(self) -> tuple[Path, None, str]:
-        """Return what the report calls the test."""
+        """Return the name of the test in the report."""
         return self.path, None, f"lint of golden set {self.path.name}"

@@ -82,7 +82,8 @@ VARIABLE = re.compile(r"\$\{(\w+)\}")
 def _golden_paths(given: Given) -> tuple[Path, ...]:
     """Return paths with the values of environment variables.
 
-    Of one that is not set, or empty as a secret that CI withholds, a path that begins with it.
+    If a variable is not set, or is empty like a secret that CI withholds, the path begins with its
+    name.
     """
     paths = []
     for value in given.value:
@@ -126,7 +127,7 @@ def _number(
 
 
 def one_of(*words: str, default: str | None) -> Kind:
-    """Return the kind of one of ``words``."""
+    """Return the kind of values that are one of ``words``."""
 
     def parse(given: Given) -> str | None:
         word = given.value or default

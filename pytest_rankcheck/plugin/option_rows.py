@@ -1,4 +1,4 @@
-"""A row of the table of options: what it takes, what it does, where it is given."""
+"""A row of the table of options: what it takes, what it does, where it can be given."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class OptionRow:
     is_setting: bool = True
     """Whether it is in the configuration file."""
     name: str = ""
-    """Its name without our prefix, with underscores; by default that of the attribute."""
+    """Its name without our prefix, with underscores; by default, the name of the attribute."""
     metavar: str | None = None
-    """What the help calls its value; by default, as its kind does."""
+    """What the help calls its value; by default, as its kind says."""
     selects_input: bool = False
     """Whether it chooses what is measured, so that a suggested command has to repeat it."""
 
@@ -65,13 +65,13 @@ class OptionRow:
             parser.addini(self.ini, self.help, self.kind.ini_type, **how)
 
     def on_command_line(self, config: pytest.Config) -> Any:
-        """Return the value on the command line; None, False or empty if it is not given there."""
+        """Return the value on the command line; None, False or empty if it is not there."""
         if not self.is_flag:
             return None
         return getattr(given_options(config).options, f"rankcheck_{self.name}")
 
     def value(self, config: pytest.Config) -> Any:
-        """Return the configured value: of the command line, else of the configuration file.
+        """Return the configured value, from the command line or else from the configuration file.
 
         Raises:
             ConfigurationError: it is invalid.
@@ -91,7 +91,7 @@ class OptionRow:
 
 
 def option(kind: Kind, help: str, **how: Any) -> Any:
-    """Return a row of the table; the configuration holds the option's value in its place.
+    """Return a row of the table; in a configuration, the option's value takes its place.
 
     Args:
         kind: what it takes.

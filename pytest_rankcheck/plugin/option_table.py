@@ -1,7 +1,7 @@
 """The table of options: a field for each option and ini name, stated once.
 
-pytest's parser, the configuration of a test session and the manual's table are made from it. To
-add an option, add a field here, and use it.
+pytest's parser, the configuration of a test session and the manual's table are made from it. To add
+an option, add a field here and use it.
 """
 
 from __future__ import annotations
@@ -296,11 +296,11 @@ class Config:
     new_only: bool = False
     """Whether only new baselines are written."""
     reports: Mapping[str, Path] = {}
-    """The reports to write, by their formats."""
+    """The paths of the reports to write, by format."""
     step_summary: Path | None = None
-    """The summary of a step of GitHub Actions, to which a report in Markdown is appended."""
+    """The step summary of GitHub Actions, to which a Markdown report is appended."""
     inputs: tuple[str, ...] = ()
-    """The options of the command line that choose what is measured, to be given again."""
+    """The command-line options that choose what is measured; suggested commands repeat them."""
     left_out: tuple[str, ...] = ()
     """The golden sets whose environment variable is not set."""
 
@@ -318,14 +318,14 @@ class Config:
 
     @property
     def hidden(self) -> tuple[str, ...]:
-        """The golden sets of whose queries and documents nothing may be said."""
+        """The golden sets whose queries and documents must not be named."""
         return () if self.unseal else self.sealed
 
     def header(self, overriding: str | None) -> str | None:
-        """Return the line for the head of pytest's output; None where nothing is configured.
+        """Return the line for the header of pytest's output; None if nothing is configured.
 
         Args:
-            overriding: the file whose fixture ``ranker`` counts instead of the configured one.
+            overriding: the file whose fixture ``ranker`` replaces the configured one.
         """
         parts = []
         if self.golden:

@@ -21,13 +21,13 @@ _ARGUMENTS = (
     *("-o", "addopts="),
     *("-o", "required_plugins="),
 )
-"""Nothing of the project is imported, and no other plugin is loaded or has a say."""
+"""Nothing of the project is imported, and no other plugin is loaded."""
 
 
 def project_configuration() -> pytest.Config:
-    """Return what pytest, started in the working directory, would read as its configuration.
+    """Return the configuration that pytest would read if started in the working directory.
 
-    Pytest finds and reads the file; ours is in its stash. Options in ``addopts`` do not count.
+    Pytest finds and reads the file; our part is in its stash. Options in ``addopts`` do not count.
 
     Raises:
         ConfigurationError: the file cannot be read, an ini name is unknown or a value is invalid.

@@ -124,7 +124,7 @@ def _made(table: RankFileTable, given: Mapping[str, Any], *keys: str) -> object:
 def _fixtures(
     table: RankFileTable, chosen: Config, config: pytest.Config
 ) -> Iterable[tuple[str, object]]:
-    """Yield the fixtures that the file decides; all others are those of its folder."""
+    """Yield the fixtures that the file defines; all others come from its folder."""
     made = vars(configured_fixtures(chosen))
     if "golden" in table.values:
         yield "golden_set", made["golden_set"]
@@ -146,7 +146,7 @@ def golden_sets_of(watched: WatchedTests, config: pytest.Config) -> Iterator[Pat
 def _test(
     table: RankFileTable, name: str, module: ModuleType, config: pytest.Config
 ) -> Callable[..., None]:
-    """Return a test function whose lines are those of the file, so that tracebacks show them."""
+    """Return a test function with the line numbers of the file, for tracebacks."""
     given = table.values["test"][name]
     checks = dict(_checks(given))
     fixtures = list(dict.fromkeys(each for check in checks for each in _FIXTURES[check]))

@@ -37,7 +37,7 @@ _TYPES: Mapping[str, tuple[type | tuple[type, ...], str]] = {
     "array": (list, "a list"),
     "object": (dict, "a table"),
 }
-"""What the types of the schema are in TOML, and in words."""
+"""The types of the schema: their Python types in TOML, and in words."""
 _LEAST = {"minimum": "at least", "exclusiveMinimum": "above"}
 
 
@@ -89,7 +89,7 @@ class RankFileTable:
         return ConfigurationError(f"{shorter(self.path)}:{self.line(*keys)}: {problem}")
 
     def named(self) -> Iterator[tuple[Keys, Any]]:
-        """Yield each key whose value has names in it: of metrics, gates or rankers."""
+        """Yield each key whose value names metrics, gates or rankers."""
         yield from (((key,), value) for key, value in self.values.items())
         tables: dict[Keys, Any] = {("ranker",): self.values.get("ranker", {})}
         for kind in ("candidate", "test"):
@@ -134,10 +134,10 @@ def texts(value: str | Sequence[str]) -> Sequence[str]:
 
 
 def named_values(value: str | Sequence[str]) -> Mapping[str, str]:
-    """Return lines of the form ``name=value``, or a name alone, as the option takes them.
+    """Return the values of lines ``name=value``, or of a name alone, read as the option reads them.
 
     Raises:
-        ConfigurationError: two lines have one name.
+        ConfigurationError: two lines have the same name.
     """
     kind = option_rows(Config)["conventions"].kind
     parsed: Mapping[str, str] = kind.parse(Given("conventions", texts(value), Path()))
@@ -148,7 +148,7 @@ def named_values(value: str | Sequence[str]) -> Mapping[str, str]:
 
 
 def _lines(text: str) -> Mapping[Keys, int]:
-    """Return the line of each table and key; of what is in an inline table, nothing."""
+    """Return the line of each table and key, except keys in inline tables."""
     lines: dict[Keys, int] = {}
     table: Keys = ()
     for number, line in enumerate(text.splitlines(), 1):
@@ -172,7 +172,7 @@ def _keys(nested: Any) -> Keys:
 
 
 def _problems(value: Any, rule: Schema, keys: Keys) -> Iterator[_Problem]:
-    """Yield what is wrong with a value by a rule of the schema."""
+    """Yield the problems of a value by a rule of the schema."""
     if "$ref" in rule:
         rule = schema()["$defs"][rule["$ref"].rpartition("/")[2]]
     if "enum" in rule and value not in rule["enum"]:
@@ -199,7 +199,7 @@ def _problems(value: Any, rule: Schema, keys: Keys) -> Iterator[_Problem]:
 
 
 def _table_problems(value: Mapping[str, Any], rule: Schema, keys: Keys) -> Iterator[_Problem]:
-    """Yield what is wrong with a table: its keys first, then their values."""
+    """Yield the problems of a table: of its keys first, then of their values."""
     known, others = rule.get("properties", {}), rule.get("additionalProperties")
     for key, inner in value.items():
         if key not in known and others is False:
@@ -223,7 +223,7 @@ def _table_problems(value: Mapping[str, Any], rule: Schema, keys: Keys) -> Itera
 
 
 def _choice_problems(value: Mapping[str, Any], rule: Schema, keys: Keys) -> Iterator[_Problem]:
-    """Yield the keys of a table that exclude each other, and those of which it has none."""
+    """Yield the problems of keys that exclude each other, or of which one is required."""
     for both in (option["not"]["required"] for option in rule.get("allOf", ())):
         if value.keys() >= {*both}:
             yield keys, f"{_name(keys)} has {' and '.join(both)}; keep one of them"
@@ -242,7 +242,7 @@ def _is(value: Any, kind: str) -> bool:
 
 
 def _name(keys: Keys) -> str:
-    """Return what messages call a value: a table by its header, a key by its name."""
+    """Return the name of a value in messages: the header of a table, the name of a key."""
     if not keys:
         return "the file"
     is_table = keys[0] in ("ranker", "candidate", "test") and len(keys) <= 1 + (keys[0] != "ranker")

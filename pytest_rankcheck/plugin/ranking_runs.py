@@ -1,4 +1,4 @@
-"""The runs of a test session's ranker: asked for once by all workers, replicated, and saved."""
+"""The runs of a test session's ranker: ranked once for all workers, replicated, and saved."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def ranked(
 def ranked_once(
     session: pytest.Session, ranker: object, golden: GoldenSet, origin: RankerOrigin, number: int
 ) -> Run:
-    """Ask the ranker; save the first run where that is asked for."""
+    """Ask the ranker; save the first run if that is requested."""
     config, inputs = session.config, origin.inputs
     chosen = inputs.config
     failures = most_failures(chosen.failures, len(golden))
@@ -93,7 +93,7 @@ def _execution(
     """Return where to ask the ranker, and where to keep its answers.
 
     The kept answers of a complete run are deleted when the test session ends, unless it was
-    stopped: one that is killed during its fifth golden set need not rank the first four again.
+    stopped: after a kill during the fifth golden set, the first four need not be ranked again.
     """
     chosen = origin.inputs.config
     if chosen.resume is None or origin.inputs.is_sealed(golden.name):
@@ -118,7 +118,7 @@ def _execution(
 def ranking_progress(
     config: pytest.Config, golden_name: str, replicate: int
 ) -> Iterator[Progress | None]:
-    """Yield a progress callback; None where nobody would see the progress.
+    """Yield a progress callback; None if nobody would see the progress.
 
     Args:
         config: of the test session; a worker of pytest-xdist has no terminal.

@@ -27,7 +27,7 @@ _STEP_SUMMARY_LIMIT = 900_000
 
 
 def remove_old_reports(config: pytest.Config) -> None:
-    """Remove what an earlier test session wrote: if this one breaks, nobody must take it for new.
+    """Remove old reports, so that nobody takes them for new if this test session breaks.
 
     Args:
         config: of a test session in which no conftest is loaded yet.

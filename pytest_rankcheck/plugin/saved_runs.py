@@ -1,4 +1,4 @@
-"""The runs in the folder of ``--rankcheck-save-run``: their names, and which is whose."""
+"""The runs in the folder of ``--rankcheck-save-run``: their names, and the golden set of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sealed golden sets: what pytest reports of their tests names no query and no document."""
+"""Sealed golden sets: nothing that pytest reports about their tests names a query or a document."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _TESTS = pytest.StashKey[dict[str, str]]()
 
 
 class SealedWarnings:
-    """A plugin that leaves out what sealed tests warn of, which can name queries as well."""
+    """A plugin that leaves out the warnings of sealed tests, because they can name queries too."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._tests = config.stash.setdefault(_TESTS, {})
@@ -61,10 +61,10 @@ class SealedWarnings:
 
 
 def seal(report: pytest.TestReport, item: pytest.Item, error: BaseException | None) -> None:
-    """Leave out of a report what it may not say, if its test measures on a sealed golden set.
+    """Remove what a report must not say, if its test measures on a sealed golden set.
 
-    That is what the test printed and what it raised, also outside of assertions: the code of a
-    ranker can raise and print anything.
+    That is whatever the test printed or raised, also outside of assertions: the code of a ranker
+    can raise and print anything.
     """
     findings: Sequence[ReportedFinding] = getattr(report, CARRIED, [])
     tests = item.config.stash[_TESTS]
@@ -87,7 +87,7 @@ def seal(report: pytest.TestReport, item: pytest.Item, error: BaseException | No
 
 
 def _seal_skipped(report: pytest.TestReport, item: pytest.Item, other: str) -> None:
-    """Leave out why a test was skipped or xfailed, unless the reason is that of a mark."""
+    """Remove why a test was skipped or xfailed, unless the reason comes from a mark."""
     of_marks = (
         value for mark in item.iter_markers() for value in (*mark.args, *mark.kwargs.values())
     )
@@ -102,7 +102,7 @@ def _seal_skipped(report: pytest.TestReport, item: pytest.Item, other: str) -> N
 
 
 def _sealed_name(item: pytest.Item, findings: Sequence[ReportedFinding]) -> str | None:
-    """Return the sealed golden set that a test measures on; None if it measures on none."""
+    """Return the sealed golden set that a test measures on; None if there is none."""
     path, sealed = golden_path(item), item.config.stash[CONFIG].hidden
     names = [
         golden_name(item),
@@ -127,7 +127,7 @@ def _made(item: pytest.Item) -> Iterator[str]:
 
 
 def _sealed(findings: Sequence[ReportedFinding]) -> Iterator[ReportedFinding]:
-    """Yield what may be said: means, counts and verdicts."""
+    """Yield what may be shown: means, counts and verdicts."""
     for each in findings:
         if isinstance(each, GateFinding):
             numbers = each.numbers and replace(each.numbers, query_drops=())
@@ -156,7 +156,7 @@ def _values(row: GateFinding) -> str:
 
 
 def _sealed_explanation(failure: Explanation, findings: Sequence[ReportedFinding]) -> Explanation:
-    """Return an explanation of the same failure by means and counts."""
+    """Return an explanation of the same failure that has only means and counts."""
     failed = [each for each in findings if isinstance(each, GateFinding) and each.failed]
     rows = [f"{each.subject}  {_values(each)}  {gate_words(each)}" for each in failed]
     is_fall = any(each.baseline is not None for each in failed)

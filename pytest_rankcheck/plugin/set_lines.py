@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pytest_rankcheck.document_ids import DocIdRule
 
 _OF_SET = re.compile(r"([^=:]+): \S")
-"""How a line begins that is for one golden set."""
+"""How a line for one golden set begins."""
 
 
 def lines_for(golden_name: str, lines: Iterable[str]) -> Mapping[str, str]:
@@ -33,7 +33,7 @@ def config_of_set(config: Config, name: str) -> Config:
 
 
 def unknown_sets(config: Config) -> Sequence[str]:
-    """Return what ``rankcheck_columns`` and ``rankcheck_doc_id`` name and is no configured set."""
+    """Return the sets that columns and document id rules name but that are not configured."""
     known = {*map(shown_name, config.golden)}
     found = map(_OF_SET.match, (*config.columns, *config.doc_id_lines))
     return [each[1] for each in found if each and each[1] not in known]

@@ -1,4 +1,4 @@
-"""The findings of a test session: collected from all tests, also from workers; shown at its end.
+"""The findings of a test session, collected from all tests and workers and shown at its end.
 
 pytest imports this at every start: what is heavy is imported where it is used.
 """
@@ -47,17 +47,18 @@ class SessionFindings:
         self.failures: list[pytest.TestReport] = []
         """The failures of tests that have findings, or use our fixtures."""
         self._errors: dict[str, list[str]] = {}
-        """The tests and files that failed for other reasons than a finding, by the reason."""
+        """The tests and files that failed for reasons other than a finding, by reason."""
         self._lines: Sequence[str] = ()
-        """What is printed about reports."""
+        """The printed lines about reports."""
 
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_sessionfinish(
         self, session: pytest.Session, exitstatus: int
     ) -> Generator[None, object, object]:
-        """Find the gates that did not run, which may fail the test session; write the reports.
+        """Find the gates that did not run, which may fail the test session, and write the reports.
 
-        Reports are written once all others have set pytest's exit status, also without a terminal.
+        Reports are written after everybody else has set pytest's exit status, even without a
+        terminal.
         """
         config = session.config
         if self._watched.uses_baselines:
@@ -112,7 +113,7 @@ class SessionFindings:
             self._errors.setdefault(_reason(report.longrepr), []).append(test)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print the table and the notes; nothing where nothing was measured."""
+        """Print the table and the notes; nothing if nothing was measured."""
         if not self.findings and not self._lines:
             return
         from pytest_rankcheck.reports.text.summary_table import summary_lines
@@ -151,7 +152,7 @@ def _reason(longrepr: object) -> str:
 def _annotations(failures: Sequence[pytest.TestReport], config: pytest.Config) -> Iterator[str]:
     """Yield an annotation for each failed gate if GitHub Actions runs the test session.
 
-    Nothing is yielded if the plugin is active that annotates every failure.
+    Nothing is yielded if the plugin that annotates every failure is active.
     """
     if os.environ.get("GITHUB_ACTIONS") != "true" or config.pluginmanager.hasplugin(_OTHER_PLUGIN):
         return
@@ -173,7 +174,7 @@ def _annotations(failures: Sequence[pytest.TestReport], config: pytest.Config) -
 def _unused_line_notes(
     config: pytest.Config, findings: Sequence[ReportedFinding]
 ) -> Iterator[ReportedFinding]:
-    """Yield the golden sets that lines of the configuration name and no test measured on."""
+    """Yield the golden sets that the configuration names but no test measured on."""
     from pytest_rankcheck.plugin.inputs import inputs_of
     from pytest_rankcheck.plugin.set_lines import unknown_sets
     from pytest_rankcheck.reports.findings import MetricFinding, Note, Topic
@@ -197,7 +198,7 @@ def _notes_from_git(
 ) -> Iterator[ReportedFinding]:
     """Yield written baselines to add to git, and what differs from a reference commit.
 
-    With a reference also the expectations that no test checked.
+    With a reference, also yield the expectations that no test checked.
     """
     reference = baseline_settings(config).reference
     if reference is None and not findings:

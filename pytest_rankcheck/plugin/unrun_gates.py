@@ -1,4 +1,4 @@
-"""The baselines whose gates should run in a test session and did not, and why.
+"""The baselines whose gates should have run in a test session but did not, and why.
 
 pytest's own outcome decides: the test is gone, ran without comparing, was skipped or deselected, or
 the command line left it out. Nothing that a branch can configure excuses a gate.
@@ -38,10 +38,10 @@ from pytest_rankcheck.plugin.watched_tests import Collected, Outcome, WatchedTes
 
 
 class Loss(Enum):
-    """What it means that a gate did not run."""
+    """The consequence of a gate that did not run."""
 
     GONE = auto()
-    """It fails against a reference, unless a new baseline takes the place of this one."""
+    """It fails against a reference, unless a new baseline replaces this one."""
     UNSEEN = auto()
     """It fails against a reference."""
     SKIPPED = auto()
@@ -49,7 +49,7 @@ class Loss(Enum):
     LEFT_OUT = auto()
     """The same, of a golden set whose environment variable is not set; nobody gives it up."""
     NOT_CHOSEN = auto()
-    """The user has chosen other tests; against a reference it is listed."""
+    """The user chose other tests; against a reference it is listed."""
     NOT_MERGED = auto()
     """It is listed: this branch has no such gate yet."""
     FAILED = auto()
@@ -92,7 +92,7 @@ class ExpectedGates:
     Args:
         config: of the test session.
         watched: which tests it collected and ran.
-        exit_status: of the test session; nobody expects all of one that was stopped.
+        exit_status: of the test session; one that was stopped need not run all gates.
     """
 
     def __init__(self, config: pytest.Config, watched: WatchedTests, exit_status: int) -> None:
@@ -113,9 +113,10 @@ class ExpectedGates:
 
     @cached_property
     def _chosen(self) -> Sequence[Path]:
-        """What the command line chose to run, also as links resolve it.
+        """What the command line chose to run, also with links resolved.
 
-        Without a choice, where pytest was started; without a reference, what the project chose.
+        Without a choice, the folder where pytest was started; without a reference, what the project
+        chose.
         """
         start = [str(self._start)] if self._reference else self._config.args
         paths = [self._path_of(word) for word in self._command.file_or_dir or start]
@@ -148,11 +149,11 @@ class ExpectedGates:
     # --- what did not run, and why -----------------------------------------------------------
 
     def unrun(self, ran: Collection[Path], caught: Collection[Path]) -> Iterator[Unrun]:
-        """Yield the baselines whose gates did not run, and that were not given up.
+        """Yield the baselines whose gates did not run and that are not retired.
 
         Args:
             ran: the files whose gates ran.
-            caught: the files whose gates failed in tests that passed all the same.
+            caught: the files whose gates failed in tests that passed nevertheless.
         """
         differing = self._reference.differing(self.folders) if self._reference else frozenset()
         for path in self._paths():
@@ -200,7 +201,7 @@ class ExpectedGates:
         return Reason(Loss.GONE, "its test is gone")
 
     def tests_of(self, path: Path, golden_name: str) -> Sequence[Collected]:
-        """Return the tests that were collected to which a baseline belongs."""
+        """Return the collected tests that a baseline belongs to."""
         return [
             test
             for file, tests in self._tests.items()
@@ -236,5 +237,5 @@ class ExpectedGates:
         return _STOPPED if self._exit_status else _NOT_REACHED
 
     def _has(self, *options: str) -> bool:
-        """Whether the command line has one of some options of pytest and its plugins."""
+        """Whether the command line has one of these options of pytest and its plugins."""
         return any(getattr(self._command, name, None) for name in options)

@@ -1,6 +1,6 @@
-"""What a test session collected, what was deselected, and how the others ended.
+"""What a test session collected, what was deselected, and how the rest ended.
 
-Workers of pytest-xdist collect; the controller decides. So what was collected can be sent. pytest
+Workers of pytest-xdist collect, but the controller decides, so this can be sent. pytest
 imports this at every start, so it imports nothing heavy.
 """
 
@@ -18,7 +18,7 @@ _SENT = "rankcheck_collected"
 
 
 class Collected(NamedTuple):
-    """A test that was collected, also if it was deselected then."""
+    """A test that was collected, even if it was deselected afterwards."""
 
     file: str
     """Relative to pytest's root."""
@@ -68,12 +68,12 @@ class WatchedTests:
     def pytest_collection_modifyitems(
         self, items: list[pytest.Item]
     ) -> Generator[None, object, object]:
-        """Keep the tests before anybody leaves some out."""
+        """Note the tests before anything deselects some."""
         self._items = tuple(items)
         return (yield)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Note the tests that nobody left out."""
+        """Note the tests that remain."""
         self._kept = frozenset(map(id, session.items))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -111,7 +111,7 @@ class WatchedTests:
 
     @property
     def uses_baselines(self) -> bool:
-        """Whether this test session has to do with baselines."""
+        """Whether this test session involves baselines."""
         chosen = self._config.stash[CONFIG]
         return bool(self._received or chosen.baseline_ref or chosen.golden or chosen.sessions) or (
             any("baseline" in getattr(item, "fixturenames", ()) for item in self._items)
