@@ -1,8 +1,8 @@
 """The seal of a golden set: its records have hashes in place of the ids of queries and documents.
 
-A hash is salted with the text of the query and the name of the golden set, so that only whoever has
-the golden set can tell which query a line is about, and the same query has the same hash in every
-record.
+A hash is salted with the text of the query, so that only whoever has the golden set can tell which
+query a line is about. The same query has the same hash in every record: also in one that takes the
+place of another, since its test or its golden set has got another name.
 """
 
 from __future__ import annotations
@@ -31,10 +31,7 @@ class Seal:
 
     def __init__(self, evaluation: Evaluation) -> None:
         self._evaluation = evaluation
-        self._salts = {
-            query.id: _hash(evaluation.golden.name, query.text or "", query.id)
-            for query in evaluation.golden
-        }
+        self._salts = {query.id: _hash(query.text or "", query.id) for query in evaluation.golden}
         self._ids = {salt: query_id for query_id, salt in self._salts.items()}
 
     def closed(self, record: Record) -> Record:

@@ -111,9 +111,9 @@ def pytest_configure(config: pytest.Config) -> None:
     # Registered without names, so that no part can be switched off alone with -p no:NAME.
     config.pluginmanager.register(fixtures.configured_fixtures(chosen))
     if chosen.hidden:
-        from pytest_rankcheck.plugin.sealed_tests import SealedWarnings
+        from pytest_rankcheck.plugin.sealed_tests import SealedTests
 
-        config.pluginmanager.register(SealedWarnings(config))
+        config.pluginmanager.register(SealedTests(chosen.hidden))
     watched = WatchedTests(config)
     config.pluginmanager.register(watched)
     if not _is_worker(config):
@@ -286,10 +286,6 @@ def pytest_runtest_makereport(
     if item.stash.get(LEDGER, None) or (report.failed and users_of_our_fixtures([item])):
         setattr(report, CARRIED, item.stash.get(LEDGER, []))
         item.stash[LEDGER] = []
-    if item.config.stash[CONFIG].hidden:
-        from pytest_rankcheck.plugin.sealed_tests import seal
-
-        seal(report, item, call.excinfo.value if call.excinfo else None)
     return report
 
 

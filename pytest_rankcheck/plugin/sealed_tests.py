@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -14,8 +14,7 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.explanation.explanation import Explanation
 from pytest_rankcheck.files.packed_files import shown_name
 from pytest_rankcheck.golden.golden_set import GoldenSet
-from pytest_rankcheck.plugin.configuration import CONFIG
-from pytest_rankcheck.plugin.fixtures import BASELINE, fixtures_of, golden_name, golden_path
+from pytest_rankcheck.plugin.fixtures import BASELINE, fixtures_of, golden_path
 from pytest_rankcheck.plugin.terminal_summary import CARRIED
 from pytest_rankcheck.reports.findings import (
     GateFinding,
@@ -40,15 +39,53 @@ _SAYS_MEANS_ONLY = frozenset(
 """The notes that name no query and no document."""
 
 
-_TESTS = pytest.StashKey[dict[str, str]]()
-"""The sealed golden set of each test that measured on one, by the id of the test."""
+class SealedTests:
+    """A plugin that removes what reports of sealed tests must not say.
 
+    The code of a ranker can raise and print anything, also outside of assertions.
 
-class SealedWarnings:
-    """A plugin that leaves out the warnings of sealed tests, because they can name queries too."""
+    Args:
+        sealed: the names of the sealed golden sets.
+    """
 
-    def __init__(self, config: pytest.Config) -> None:
-        self._tests = config.stash.setdefault(_TESTS, {})
+    def __init__(self, sealed: Collection[str]) -> None:
+        self._sealed = sealed
+        self._tests: dict[str, str] = {}
+        """The sealed golden set of each test that measured on one, by the id of the test."""
+
+    def _name(self, item: pytest.Item, findings: Iterable[ReportedFinding] = ()) -> str | None:
+        """Return the sealed golden set that a test measures on; None if there is none.
+
+        It is remembered: when a test ends, its fixtures may be gone, but what it printed is
+        reported again.
+        """
+        names = chain([self._tests.get(item.nodeid)], _names(item, findings))
+        name = next((name for name in names if name in self._sealed), None)
+        if name is not None:
+            self._tests[item.nodeid] = name
+        return name
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[object]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Remove what a test printed and what it raised."""
+        report = yield
+        findings: Sequence[ReportedFinding] = getattr(report, CARRIED, [])
+        name = self._name(item, findings)
+        if name is not None:
+            # Without an error, the test passed though a strict xfail says that it fails.
+            error = type(call.excinfo.value).__name__ if call.excinfo else "XPASS(strict)"
+            _seal(report, item, findings, f"{error} on {_sealed_set(name)}")
+        return report
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Remove the name of a subtest and what it printed, which its report gets late."""
+        context = getattr(report, "context", None)
+        if context is not None and report.nodeid in self._tests:
+            vars(report)["context"] = type(context)(msg=None, kwargs={})
+            report.sections.clear()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_warning_recorded(
@@ -59,25 +96,37 @@ class SealedWarnings:
             text = f"{warning_message.category.__name__} of a test of a sealed golden set"
             warning_message.message = UserWarning(text)
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Remove the text and the traceback of an interrupt, which ends the session."""
+        try:
+            return (yield)
+        except (KeyboardInterrupt, pytest.exit.Exception) as error:
+            name = self._name(item)
+            if name is None:
+                raise
+            error.args = (f"on {_sealed_set(name)}",)
+            if isinstance(error, pytest.exit.Exception):
+                error.msg = error.args[0]
+            raise error.with_traceback(None) from None
 
-def seal(report: pytest.TestReport, item: pytest.Item, error: BaseException | None) -> None:
-    """Remove what a report must not say, if its test measures on a sealed golden set.
+    pytest_runtest_call = pytest_runtest_teardown = pytest_runtest_setup
 
-    That is whatever the test printed or raised, also outside of assertions: the code of a ranker
-    can raise and print anything.
+
+def _seal(
+    report: pytest.TestReport, item: pytest.Item, findings: Sequence[ReportedFinding], other: str
+) -> None:
+    """Remove what a report must not say.
+
+    Args:
+        report: of a phase of a test, or of a subtest.
+        item: the test.
+        findings: of the test.
+        other: what to say of an error that is no finding.
     """
-    findings: Sequence[ReportedFinding] = getattr(report, CARRIED, [])
-    tests = item.config.stash[_TESTS]
-    # When a test ends, its fixtures may be gone, but what it printed is reported again.
-    name = tests.get(item.nodeid) or _sealed_name(item, findings)
-    if name is None:
-        return
-    tests[item.nodeid] = name
     sealed = [*_sealed(findings)]
     setattr(report, CARRIED, sealed)
     report.sections.clear()
-    # Without an error, the test passed though a strict xfail says that it fails.
-    other = f"{type(error).__name__ if error else 'XPASS(strict)'} on {_sealed_set(name)}"
     if report.failed:
         explained = (each.failure for each in sealed if isinstance(each, GateFinding))
         texts = [failure_lines(each, in_full=True) for each in explained if each is not None]
@@ -101,29 +150,21 @@ def _seal_skipped(report: pytest.TestReport, item: pytest.Item, other: str) -> N
         report.longrepr = (file, line, reason if is_given else f"Skipped: {other}")
 
 
-def _sealed_name(item: pytest.Item, findings: Sequence[ReportedFinding]) -> str | None:
-    """Return the sealed golden set that a test measures on; None if there is none."""
-    path, sealed = golden_path(item), item.config.stash[CONFIG].hidden
-    names = [
-        golden_name(item),
-        *_made(item),
-        path and shown_name(path),
-        shown_name(item.path),
-    ]  # or its lint
-    if BASELINE in item.stash:
-        names.append(item.stash[BASELINE].golden_name)
-    names += [getattr(finding, "golden_set", None) for finding in findings]
-    return next((name for name in names if name in sealed), None)
+def _names(item: pytest.Item, findings: Iterable[ReportedFinding]) -> Iterator[str | None]:
+    """Yield the names of the golden sets that a test measures on, or lints.
 
-
-def _made(item: pytest.Item) -> Iterator[str]:
-    """Yield the names of the golden sets that fixtures of a test have made, or measured on."""
+    Its fixtures have made them, or measured on them, or could not read them.
+    """
     for definitions in fixtures_of(item).values():
         made = definitions[-1].cached_result
         value = made[0] if made else None
         golden = value.golden if isinstance(value, Evaluation) else value
         if isinstance(golden, GoldenSet):
             yield golden.name
+    yield from map(shown_name, filter(None, (golden_path(item), item.path)))
+    if BASELINE in item.stash:
+        yield item.stash[BASELINE].golden_name
+    yield from (getattr(finding, "golden_set", None) for finding in findings)
 
 
 def _sealed(findings: Sequence[ReportedFinding]) -> Iterator[ReportedFinding]:

@@ -333,6 +333,76 @@ def test_tests_that_are_skipped_or_xfailed_name_nothing(sealed: Project) -> None
     )
 
 
+SUBTESTS = """
+import unittest
+import pytest
+
+class TestAnswers(unittest.TestCase):
+    @pytest.fixture(autouse=True)
+    def given(self, ranking_run):
+        self.queries = sorted(ranking_run)
+
+    def test_queries(self):
+        for query in self.queries[:2]:
+            with self.subTest(query, text=query):
+                print(query)
+                self.assertEqual(query, "")
+"""
+SUBTESTS_OF_FIXTURE = """
+def test_answers(ranking_run, subtests):
+    for query in sorted(ranking_run)[:2]:
+        with subtests.test(query, text=query):
+            print(query)
+            assert query == ""
+        with subtests.test(text=query):
+            pytest.skip(query)
+"""
+
+
+def test_subtests_name_nothing(sealed: Project) -> None:
+    has_fixture = hasattr(pytest, "Subtests")  # of pytest 9
+    sealed.test(SUBTESTS + (SUBTESTS_OF_FIXTURE if has_fixture else ""))
+    done = sealed.run(*REPORTS)
+    assert done.ret == 1
+    assert "AssertionError on golden set 'holdout', which is sealed" in done.stdout.str()
+    assert_no_secret(sealed, done)
+
+
+@pytest.mark.parametrize(
+    ("ends", "code"), [("raise KeyboardInterrupt(text)", 2), ("pytest.exit(text, 7)", 7)]
+)
+def test_an_interrupt_names_nothing(sealed: Project, ends: str, code: int) -> None:
+    if code == 2:
+        text = sealed.path.joinpath("engine.py").read_text()
+        sealed.write("engine.py", text.replace("raise KeyError(text)", ends))
+        sealed.write("mode", "broken")
+    else:
+        sealed.test(
+            "import pytest\n\ndef test_it(ranking_run):\n    text = min(ranking_run)\n"
+            f"    if text.startswith('hidden'):\n        {ends}\n"
+        )
+    done = sealed.run_apart(*REPORTS, "--full-trace", "-l")
+    assert done.ret == code
+    assert "on golden set 'holdout', which is sealed" in done.stdout.str()
+    assert_no_secret(sealed, done)
+
+
+@NEEDS_GIT
+def test_a_record_takes_the_place_of_that_of_a_renamed_set(
+    sealed: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sealed.commit()
+    renamed = sealed.path.parent / f"{sealed.path.name}-secret" / "kept.jsonl"
+    sealed.golden(QUERIES, str(renamed))
+    monkeypatch.setenv("HOLDOUT", str(renamed))
+    sealed.write("pyproject.toml", CONFIGURATION.replace('"holdout"', '"kept"'))
+    assert sealed.run("--snapshot-update").ret == 0
+    done = sealed.run(*MAIN)
+    assert done.ret == 0
+    assert "test_sealed--kept.json takes the place of" in done.stdout.str()
+    assert_no_secret(sealed, done)
+
+
 def test_answers_are_not_kept_for_a_later_session(sealed: Project) -> None:
     text = sealed.path.joinpath("engine.py").read_text()
     sealed.write("engine.py", text.replace('if mode == "broken"', 'if number == "7"'))
