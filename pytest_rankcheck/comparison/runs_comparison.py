@@ -17,7 +17,7 @@ from pytest_rankcheck.errors import ConfigurationError, listed, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.measured_runs import evaluate
 from pytest_rankcheck.golden.golden_set import GoldenSet
-from pytest_rankcheck.metrics.metric_names import MetricLike, metrics_of
+from pytest_rankcheck.metrics.metric_names import Metric, MetricLike, metrics_of
 from pytest_rankcheck.rankers.run import Run
 from pytest_rankcheck.statistics.multiplicity import holm
 
@@ -108,6 +108,13 @@ class RunsComparison:
     """The judged queries."""
     comparisons: Mapping[str, Comparison]
     """By name, the comparison of each run with that one."""
+
+    @property
+    def best_first(self) -> Sequence[RunRow]:
+        """The rows, those of the run that is best by the first metric first."""
+        first = {row.run: row.mean for row in reversed(self.rows)}
+        sign = -1 if Metric.parse(self.rows[0].metric).higher_is_better else 1
+        return sorted(self.rows, key=lambda row: (sign * first[row.run], row.run))
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each run and metric, the index; the columns are those of `RunRow`."""

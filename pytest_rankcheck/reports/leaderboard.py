@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pytest_rankcheck.errors import quoted
-from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.findings import ReportedFinding
 from pytest_rankcheck.reports.measurement_findings import as_json
 from pytest_rankcheck.reports.text.wording import change, number_text
@@ -35,7 +34,7 @@ class LeaderboardFinding(ReportedFinding):
     @property
     def cells(self) -> Sequence[Sequence[str]]:
         """The head and a row for each ranker, as text; the last cell is Judged@k."""
-        rows = self.rows
+        rows = self.comparison.best_first
         table = [["ranker", *dict.fromkeys(each.metric for each in rows), "judged"]]
         for name in dict.fromkeys(each.run for each in rows):
             of_run = [each for each in rows if each.run == name]
@@ -49,20 +48,12 @@ class LeaderboardFinding(ReportedFinding):
         """A line for each candidate that could not be compared."""
         return [f"{quoted(name, 40)}: {text}" for name, text in self.failures.items()]
 
-    @property
-    def rows(self) -> Sequence[RunRow]:
-        """The rows of the comparison: those of the best ranker by the first metric come first."""
-        rows = self.comparison.rows
-        first = {row.run: row.mean for row in reversed(rows)}
-        sign = -1 if Metric.parse(rows[0].metric).higher_is_better else 1
-        return sorted(rows, key=lambda row: (sign * first[row.run], row.run))
-
     def to_json(self) -> dict[str, Any]:
         """Return it in built-in types, as ``report.schema.json`` describes it."""
         return {
             "golden_set": self.comparison.golden.name,
             "ranker": self.comparison.against,
-            "rows": as_json(self.rows),
+            "rows": as_json(self.comparison.best_first),
             "failures": dict(self.failures),
         }
 

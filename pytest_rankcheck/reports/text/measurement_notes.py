@@ -172,14 +172,15 @@ def tie_notes(evaluation: Evaluation) -> Iterator[Note]:
 
 def timing_notes(evaluation: Evaluation) -> Iterator[Note]:
     """Yield how long the ranker took for a query, if it ran in this test session."""
-    seconds = {} if evaluation.run is None else evaluation.run.seconds
-    times = sorted(value for value in seconds.values() if not math.isnan(value))
+    run = evaluation.run
+    if run is None:
+        return
+    times = {query: time for query, time in run.seconds.items() if not math.isnan(time)}
     if not times:
         return
-    slowest = sorted(seconds, key=lambda query_id: -seconds[query_id])[:_SLOWEST]
-    named = ", ".join(f"{quoted(query, 40)} {duration(seconds[query])}" for query in slowest)
-    # The smallest time that this share of the queries does not exceed.
-    middle, late = (duration(times[math.ceil(part * len(times)) - 1]) for part in (0.5, 0.95))
+    slowest = sorted(times, key=times.__getitem__, reverse=True)[:_SLOWEST]
+    named = ", ".join(f"{quoted(query, 40)} {duration(times[query])}" for query in slowest)
+    middle, late = (duration(run.seconds_within(share)) for share in (0.5, 0.95))
     yield Note(
         Topic.TIMING,
         f"golden set '{quoted(evaluation.golden.name)}': p50 {middle}, p95 {late}; slowest {named}",
