@@ -1,1 +1,1 @@
-"""Proof that gates notice: harms put into kept rankings, and what the gates say of them."""
+"""Proof that gates notice: harms applied to kept rankings, and the verdicts of the gates."""

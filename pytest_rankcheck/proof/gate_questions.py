@@ -32,11 +32,11 @@ class Question:
     gates: Mapping[Metric, Gate] = field(default_factory=dict)
     """If it compares, the gate of each metric."""
     by: str | Sequence[str] | None = None
-    """The attributes by whose slices these decide."""
+    """The attributes whose slices these gate too."""
     name: str = ""
-    """The name of the test that asserts it; of a gate that is only advised, the gate in words."""
+    """The name of the test that asserts it; for a gate that is only advised, the gate in words."""
     asks_innocents: bool = True
-    """Whether an innocent change must pass, too."""
+    """Whether innocent changes are asked about, too."""
 
 
 def gate_question(
@@ -47,14 +47,14 @@ def gate_question(
     *,
     is_strict: bool = False,
 ) -> Question:
-    """Return whether a family of gates blocks, which compares rankings with those before.
+    """Return the question whether a family of gates blocks a change.
 
     Args:
         evaluation: what was measured.
         gates: the gate of each metric.
-        by: an attribute of the queries, or several, by whose slices they decide.
-        name: of the question.
-        is_strict: whether an inconclusive verdict blocks where a gate says nothing else.
+        by: an attribute of the queries, or several, whose slices they gate too.
+        name: the name of the question.
+        is_strict: whether an inconclusive verdict blocks, unless the gate says otherwise.
     """
 
     def blocked_by(change: Comparison) -> str:
@@ -78,17 +78,16 @@ def bound_question(
     *,
     is_floor: bool,
 ) -> Question:
-    """Return whether a floor or a ceiling of a metric blocks, where it holds now.
+    """Return the question whether a bound that holds now blocks a change.
 
-    What counts is how far a change moves the value from the one that was measured: an innocent
-    change crosses a bound that is too close to it.
+    The measured value counts, so an innocent change crosses a bound that is too close to it.
 
     Args:
         evaluation: what was measured.
         metric: the metric.
-        bounded: returns what an evaluation has to hold to the bound: all queries, and slices.
+        bounded: returns the values of an evaluation that the bound applies to: all queries, slices.
         limit: the bound.
-        is_floor: whether it is the lowest value, or the highest.
+        is_floor: whether the bound is the lowest allowed value, not the highest.
     """
 
     def blocked_by(change: Comparison) -> str:
@@ -106,10 +105,10 @@ def bound_question(
 def expectation_question(
     evaluation: Evaluation, golden: GoldenSet, expectations: Sequence[Expectation]
 ) -> Question:
-    """Return whether expectations on single queries block that hold now.
+    """Return the question whether expectations that hold now block a change.
 
-    A swapped copy has half of a harm, which an expectation is meant to see in any query; so it is
-    not asked about innocent changes.
+    It is not asked about innocent changes: a swapped copy contains half of a harm, and an
+    expectation is meant to notice harm in any query.
     """
 
     def blocked_by(change: Comparison) -> str:
@@ -137,8 +136,8 @@ def usual_questions(
     Args:
         evaluation: what was measured.
         probes: the metrics that they gate.
-        attributes: those by whose slices they could decide.
-        asserted: what tests assert; gates with half of their allowance are among those yielded.
+        attributes: the attributes whose slices they could gate.
+        asserted: what tests assert; their gates with half the allowance are among those yielded.
     """
     gate = Gate.significant()
     top = [metric for metric in probes if (metric.cutoff or 0) <= 10]

@@ -1,7 +1,7 @@
-"""The harms: a closed list of faults that rankers really have, put into kept rankings.
+"""The harms: a closed list of faults that rankers really have, applied to kept rankings.
 
-A harm never asks the ranker. What chance decides is drawn with a generator that the caller seeds
-with the data, so the same rankings are always harmed in the same way.
+A harm never asks the ranker. Random choices come from a generator that the caller seeds with the
+data, so the same rankings are always harmed in the same way.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ Change = Callable[[str], Sequence[str]]
 """Returns the harmed ranking of a query."""
 
 DRAWS = 12
-"""How often a harm is drawn if chance has a part in it."""
+"""How often a harm is drawn if it is random."""
 
 _TOP = 10
 _MISSPELT = re.compile(r"typo|mis-?spel|spelling", re.IGNORECASE)
 _NEGATIVE = ("0", "false", "no", "none", "(none)", "correct")
-"""Values that say that an attribute does not hold."""
+"""Attribute values that mean "no"."""
 _DATE = re.compile(
     r"(?:^|[^a-z])(?:date|time|year|created|modified|updated|published)|Date|Time|Year"
 )
@@ -39,17 +39,17 @@ _YEARS, _FIRST_SECONDS = (1_000, 3_000), 1e8
 
 @dataclass(frozen=True)
 class Harm:
-    """A fault, and what it makes of rankings."""
+    """A fault, and its effect on rankings."""
 
     name: str
     begin: Callable[[Generator], Change]
-    """Draws what is the same for all queries; returns what becomes of each."""
+    """Draws what all queries share; returns the function that harms the ranking of a query."""
     queries: Sequence[str]
     """The queries that it can harm."""
     count: int | None = None
     """How many of them it harms; None: all."""
     draws: int = DRAWS
-    """1 if chance has no part in it."""
+    """1 if it is not random."""
 
     def changed(self, draw: Generator) -> Rankings:
         """Return the harmed rankings of the queries that are harmed."""
@@ -125,7 +125,7 @@ def _misplaced(kept: KeptRankings) -> Iterator[Harm]:
 
 
 def _of_slices(kept: KeptRankings) -> Iterator[Harm]:
-    """Yield, by attribute, the slice whose halved answers harm most, and uncorrected typos."""
+    """Yield, for each attribute, the slice that suffers most from halved answers; then typos."""
 
     def halved(query: str, draw: Generator) -> Sequence[str]:
         answers = (doc for doc in kept.rankings[query] if doc in kept.relevant[query])
@@ -142,7 +142,7 @@ def _of_slices(kept: KeptRankings) -> Iterator[Harm]:
 
 
 def _of_dates(kept: KeptRankings) -> Iterator[Harm]:
-    """Yield an index that is behind: the newest tenth of the documents with a date is missing."""
+    """Yield a stale index: the newest tenth of the documents with a date is missing."""
     catalogue, documents = kept.golden.catalogue, kept.documents
     if catalogue is None:
         return
@@ -167,7 +167,7 @@ def _newest(dates: Sequence[object], documents: Sequence[str]) -> Collection[str
 
 
 def _moment(value: object) -> float | None:
-    """Return a date, a year, or seconds since 1970 as a number; None if a value is none of them."""
+    """Return a date, a year, or seconds since 1970 as a number; None for any other value."""
     text = str(value)
     with suppress(ValueError):
         number = float(text)
@@ -180,7 +180,7 @@ def _moment(value: object) -> float | None:
 
 
 def _each(change: Callable[[str, Generator], Sequence[str]]) -> Callable[[Generator], Change]:
-    """Return a harm in which nothing is drawn for all queries together."""
+    """Return a harm that draws nothing that all queries share."""
     return lambda draw: lambda query: change(query, draw)
 
 

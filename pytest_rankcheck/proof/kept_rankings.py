@@ -1,4 +1,4 @@
-"""The rankings that were measured, and evaluations of copies in which some are others."""
+"""The rankings that were measured, and evaluations of copies with some of them replaced."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Rankings = Mapping[str, Sequence[str]]
 """The documents of queries, best first."""
 
 _FEWEST = 5
-"""A slice with fewer queries is not harmed: queries that lose all their answers stand for it."""
+"""A slice with fewer queries is not harmed; queries that lose all their answers cover it."""
 
 
 class KeptRankings:
@@ -56,7 +56,7 @@ class KeptRankings:
         return self.evaluated({})
 
     def evaluated(self, changed: Rankings) -> Evaluation:
-        """Return the evaluation of a copy in which some rankings are others."""
+        """Return the evaluation of a copy with some rankings replaced."""
         rankings = {query: tuple(docs) for query, docs in {**self.rankings, **changed}.items()}
         run = self._run.with_rankings({query: Ranking(docs) for query, docs in rankings.items()})
         how = (run.name, run.depth, self.golden, self._conventions, join(run, self.golden))
@@ -66,7 +66,7 @@ class KeptRankings:
         return Evaluation(copy.with_noise_of(self._source))
 
     def generator(self, harm: str, number: int) -> Generator:
-        """Return the generator of a draw of a harm: the same for the same golden set."""
+        """Return the random generator for a draw of a harm, the same for the same golden set."""
         names = (self.golden.fingerprint, harm)
         seeds = [crc32(name.encode("utf-8", "surrogatepass")) for name in names]
         return default_rng([*seeds, number])
@@ -78,7 +78,7 @@ class KeptRankings:
 
     @cached_property
     def slices(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
-        """By attribute, the queries of each value that enough queries have, and others lack."""
+        """By attribute, the queries of each value that enough queries have and others lack."""
         found = {
             attribute: {
                 value: ids
@@ -100,7 +100,7 @@ class KeptRankings:
 
 
 class SwappedQueries(Source):
-    """Some queries as one evaluation has them, and the rest as another has them."""
+    """Some queries from one evaluation, and the rest from another."""
 
     def __init__(self, some: Evaluation, rest: Evaluation, queries: Collection[str]) -> None:
         super().__init__(rest.name, rest.depth, rest.golden, rest.conventions)
@@ -118,12 +118,12 @@ class SwappedQueries(Source):
 
 
 class SwappedComparison(Comparison):
-    """A change of some queries, and its reverse of the others: no query is measured again.
+    """A change of some queries, and the reverse change of the others; nothing is measured again.
 
     Args:
         change: the change of all queries.
         before: what it compares with.
-        queries: those that change; all others have changed sides.
+        queries: the queries that change; all others have their sides swapped.
     """
 
     def __init__(self, change: Comparison, before: Evaluation, queries: Set[str]) -> None:

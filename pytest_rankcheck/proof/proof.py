@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 
 ENOUGH = 0.75
-"""The share of its draws in which a harm that counts as blocked is blocked: 9 of 12."""
+"""The share of draws that must be blocked for a harm to count as blocked: 9 of 12."""
 MOST_INNOCENT = 0.06
-"""The share of innocent changes that gates may block together with one that is advised."""
+"""The largest share of innocent changes that the gates and an advised one may block together."""
 OUTCOMES = ("survives", "blocked", "harmless")
-"""What can become of a harm, in the order of the table."""
+"""The possible outcomes of a harm, in the order of the table."""
 PROBES = (("nDCG", 10), ("RR", None), ("R", 50), ("R", 100))
 """A harm that lowers none of these, and nothing that is gated, is harmless."""
 
@@ -46,19 +46,19 @@ def prove(
 ) -> pd.DataFrame:
     """Return which harms gates would block: a row for each harm, survivors first.
 
-    A harm is a fault that rankers really have, such as a lost shard, put into a copy of the
-    rankings that were measured. The gates compare the copy with the original.
+    A harm is a fault that rankers really have, such as a lost shard, applied to a copy of the
+    measured rankings. The gates compare the copy with the original.
 
     Columns: ``outcome`` (``"survives"``, ``"blocked"`` or ``"harmless"``), the ``metric`` that
-    fell most and its ``change``, in how many ``draws`` it was drawn and in how many ``blocked``,
-    what it was ``blocked_by`` most often, and a usual gate that would block a survivor
+    fell most and its ``change``, how many ``draws`` there were and how many were ``blocked``, what
+    most often blocked it (``blocked_by``), and a usual gate that would block a survivor
     (``advice``; empty if none would). ``attrs["innocent"]`` is the share of innocent changes that
-    the gates block: of harmed copies that were swapped with the original, query by query at random.
+    the gates block: harmed copies whose queries are swapped with those of the original at random.
 
     Args:
         evaluation: what was measured.
         gates: the gate of each metric, decided as one family.
-        by: an attribute of the queries, or several, by whose slices the gates decide too.
+        by: an attribute of the queries, or several, whose slices are gated too.
 
     Raises:
         ConfigurationError: the rankings are not kept, or a gate does not fit its metric.
@@ -76,7 +76,7 @@ def prove(
 
 @dataclass(frozen=True, slots=True)
 class ProofRow:
-    """A harm, and what the gates say of it."""
+    """A harm, and the verdict of the gates on it."""
 
     harm: str
     outcome: str
@@ -87,16 +87,16 @@ class ProofRow:
     """The mean of its changes."""
     draws: int
     blocked: int
-    """In how many draws it was blocked."""
+    """The number of draws that were blocked."""
     blocked_by: str
     """What blocked it most often."""
     advice: str
-    """Of a survivor, a usual gate that would block it; empty if none would."""
+    """For a survivor, a usual gate that would block it; empty if none would."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What the gates on a golden set say of every harm; survivors come first."""
+    """The verdicts of the gates of a golden set on every harm; survivors come first."""
 
     golden_set: str
     rows: Sequence[ProofRow]
@@ -105,16 +105,16 @@ class Proof:
     most_by: tuple[str, float]
     """The test that blocks most of them, and the share that it blocks."""
     unasked: int = 0
-    """How many assertions of expectations are not asked about innocent changes."""
+    """How many assertions about expectations were not asked about innocent changes."""
 
     @property
     def blocks_innocents(self) -> bool:
-        """Whether that is too many to advise one more gate."""
+        """Whether they block too many to advise one more gate."""
         return self.innocent > MOST_INNOCENT
 
 
 def proofs_of(questions: Iterable[Question]) -> Iterator[Proof]:
-    """Yield what assertions say of every harm, for each golden set and its rankings.
+    """Yield the verdicts of assertions on every harm, for each golden set and its rankings.
 
     Raises:
         ConfigurationError: rankings are not kept.
@@ -130,7 +130,7 @@ def proofs_of(questions: Iterable[Question]) -> Iterator[Proof]:
 
 
 def _proof(asserted: Sequence[Question]) -> Proof:
-    """Return what assertions on the same rankings say of every harm."""
+    """Return the verdicts of assertions about the same rankings on every harm."""
     kept = KeptRankings(asserted[0].evaluation)
     depth = kept.unharmed.depth or kept.longest
     probed = (Metric.of(name, cutoff and min(cutoff, depth)) for name, cutoff in PROBES)
@@ -156,10 +156,10 @@ def _proof(asserted: Sequence[Question]) -> Proof:
 def _advice(
     trials: Sequence[Trial], kept: KeptRankings, usual: Sequence[Question], own: BoolArray
 ) -> Mapping[str, str]:
-    """Return, by harm that survives, the first usual gate that would block it, if one does.
+    """Return, for each surviving harm, the first usual gate that would block it, if any.
 
     Args:
-        trials: what assertions say of the harms.
+        trials: the answers of the assertions to the harms.
         kept: the rankings.
         usual: the gates that could be added.
         own: which innocent changes the assertions block, ``[swaps]``.
@@ -188,13 +188,13 @@ def _blocked(changes: Iterable[Comparison], questions: Sequence[Question]) -> Bo
 
 
 def _are_enough(blocked: BoolArray) -> Any:
-    """Return whether so many draws are blocked, ``[draws, ...]``, that a harm counts as blocked."""
+    """Return whether enough draws, ``[draws, ...]``, are blocked for a harm to count as blocked."""
     return blocked.mean(axis=0) >= ENOUGH
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What was answered to a harm, and to innocent changes of its size."""
+    """The answers to a harm, and to innocent changes of its size."""
 
     harm: Harm
     metric: str
@@ -216,8 +216,8 @@ class Trial:
         """Return the row of the table.
 
         Args:
-            asserted: the assertions, which were asked.
-            advice: if it survives, a gate that would block it.
+            asserted: the assertions that were asked.
+            advice: a gate that would block it, if it survives.
         """
         blocks, draws = self.answers != "", len(self.answers)
         names = ((asserted[place].name, self.answers[n, place]) for n, place in np.argwhere(blocks))
@@ -239,7 +239,7 @@ def trial_of(
         harm: the harm.
         kept: the rankings.
         asked: the questions.
-        metrics: groups of metrics; the worst of the first group with a fall is named.
+        metrics: groups of metrics; the worst metric of the first group with a fall is named.
     """
     copies, answers, swaps = [], [], []
     for number, (change, innocent) in enumerate(_drawn(harm, kept, asked)):

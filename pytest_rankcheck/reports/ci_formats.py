@@ -1,4 +1,4 @@
-"""What CI systems show of a test: properties in JUnit XML, and annotations of GitHub Actions."""
+"""What CI systems show about a test: JUnit XML properties and GitHub Actions annotations."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from pytest_rankcheck.reports.findings import GateFinding, ReportedFinding, rows
 from pytest_rankcheck.reports.text.wording import gate_words
 
 _LONGEST = 4000
-"""Characters; GitHub cuts what is longer."""
+"""In characters; GitHub cuts longer texts."""
 _LONGEST_NAME = 1000
 
 
 def properties_of(findings: Iterable[ReportedFinding]) -> Iterator[tuple[str, object]]:
     """Yield the value, the baseline and the verdict of each row of a test for JUnit XML.
 
-    These properties are names and values, such as ``rankcheck.web.RR`` and ``0.750000``. The name
-    of the run follows the golden set if a test measured several on it; a second gate of the same
-    values ends with ``#2``.
+    Properties are pairs of name and value, such as ``rankcheck.web.RR`` and ``0.750000``. The name
+    of the run follows the golden set if a test measured several on it; the name for a second gate
+    of the same values ends with ``#2``.
     """
     rows = rows_of(findings)
     runs = Counter(golden for golden, _ in {(row.golden_set, row.ranker) for row in rows})
@@ -41,8 +41,8 @@ def annotation(path: str, line: int, failure: str) -> str:
     """Return the command of a GitHub workflow that shows a failure text at a line of a file.
 
     Args:
-        path: of the file, relative to the workspace.
-        line: from 1.
+        path: the path of the file, relative to the workspace.
+        line: the line number, from 1.
         failure: the whole text; its first line is the title.
     """
     text = failure[:_LONGEST]

@@ -1,8 +1,8 @@
 """Findings: what assertions and the test session found, as values. Reports turn them into words.
 
-A note is a finding that is words already: a sentence under the heading of its topic. The queries of
-a measurement are kept as the JSON report has them; ``report.schema.json`` describes it. A worker of
-pytest-xdist pickles findings; nothing else reads that pickle.
+A note is a finding that already is text: a sentence under the heading of its topic. The queries of
+a measurement are kept in the form of the JSON report, which ``report.schema.json`` describes. A
+worker of pytest-xdist pickles findings; nothing else reads that pickle.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Said(StrEnum):
-    """What the row of a gate says, besides why a record or a mean fails its test."""
+    """What the row of a gate can say, besides why a record or a mean fails its test."""
 
     PASSED = "passed"
     BETTER = "passed, better"
@@ -44,17 +44,17 @@ class Said(StrEnum):
     """The test stopped before the assertion."""
     WITHIN = "within its bound"
     BEYOND = "beyond its bound"
-    """Like the last one, shown as the bound; this one fails the test."""
+    """Like the previous one, shown as the bound; it fails the test."""
 
 
 class Remark(StrEnum):
-    """What else the row of a gate says."""
+    """What else the row of a gate can say."""
 
     UNGATED_FALL = "but a slice that is not gated fell"
     UNTESTED = "untested"
     DECIDES_NOTHING = "decides nothing"
     CAUGHT = "caught by the test"
-    """The test went on after its gate had failed."""
+    """The test continued after its gate had failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class ReportedFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricFinding(ReportedFinding):
-    """The mean of a metric on a golden set; as such it is shown and decides nothing."""
+    """The mean of a metric on a golden set; this alone is shown and decides nothing."""
 
     golden_set: str
     ranker: str = ""
@@ -105,33 +105,33 @@ class GateFinding(MetricFinding):
     """What the assertion decided."""
     remarks: tuple[Remark, ...] = ()
     bound: tuple[Bound, Bounded] | None = None
-    """What was held to which bound; None for a comparison."""
+    """The values and their bound; None for a comparison."""
     mix: str | None = None
-    """The attribute at whose mix in the baseline all queries were compared."""
+    """The attribute whose mix in the baseline was applied to all queries."""
     failed_queries: int = 0
-    """On how many queries the ranker failed."""
+    """The number of queries on which the ranker failed."""
     failed: bool = False
     reached: bool = True
     """Whether the test reached the assertion before it stopped."""
     approved: tuple[Approval, ...] = ()
-    """The reasons on this branch that let it pass, though it fails at the reference commit."""
+    """The reasons on this branch that let it pass although it fails at the reference commit."""
     baseline_file: str | None = None
     """The baseline file as messages show it."""
     failure: Explanation | None = None
     """Why its assertion failed, if no other row has it."""
     remedy: Remedy | None = None
-    """What its failure text says to type."""
+    """The command that its failure text prints."""
     numbers: GateNumbers | None = None
-    """What else reports show of it; None if no report is written."""
+    """Further numbers for reports; None if no report is written."""
 
     @property
     def is_open(self) -> bool:
-        """Whether the gate left open if the metric regressed."""
+        """Whether the gate left undecided if the metric regressed."""
         return self.numbers is not None and self.numbers.outcome == "inconclusive"
 
     @property
     def is_plain(self) -> bool:
-        """Whether it passed, and nobody need look at it."""
+        """Whether it passed and nobody needs to look at it."""
         is_open = self.said in (Said.INCONCLUSIVE, Said.APPROVED)
         return not (self.failed or self.approved or is_open)
 
@@ -165,7 +165,7 @@ class MeasurementFinding(ReportedFinding):
     data: dict[str, Any]
     """A measurement of the JSON report, whose queries have no values yet.
 
-    Its ``key`` is that of the same rankings on both sides."""
+    Measurements with the same rankings on both sides have the same ``key``."""
     values: dict[str, list[list[float | None]]]
     """By metric, the value of each query before and now."""
 
@@ -182,7 +182,7 @@ class RecordFinding(ReportedFinding):
     """Whether the gate of a baseline ran in a test session."""
 
     file: str
-    """The baseline file, from the top of the repository, or without one pytest's root."""
+    """The baseline file, relative to the top of the repository or else to pytest's root."""
     golden_set: str
     gated: tuple[str, ...]
     """The metrics that it gates."""
@@ -207,12 +207,12 @@ class WrittenFinding(ReportedFinding):
 
 
 class Topic(Enum):
-    """What a note is about: its heading, in which ``{about}`` is what the note is about.
+    """The topics of notes and their headings, in which ``{about}`` is the subject of the note.
 
-    Their order here is their order in every report.
+    Every report shows them in this order.
     """
 
-    # Nobody has to act on these: the terminal shows them with -v.
+    # Nobody has to act on these; the terminal shows them with -v.
     EXPECTATIONS = "expectations"
     KNOWN_FAILURES = "expectations with a known failure"
     DETERMINISM = "determinism"
@@ -231,7 +231,7 @@ class Topic(Enum):
     UNCERTAIN_GAINS = "gains that are not certain enough for an update to raise the baseline"
     RUN_NOISE = "{about} replicates of the ranker"
     SLICE_MEANS = "{about}"
-    # Somebody must act on these, most of all on the last: the terminal shows a few without -v.
+    # Somebody must act on these, most urgently on the last; the terminal shows a few without -v.
     CAN_BE_RAISED = "baselines that can be raised (pytest --snapshot-update)"
     GUESSED_KEYS = "keys of golden sets whose meaning was guessed from their names"
     LINT = "lint of {about}"
@@ -253,7 +253,7 @@ class Topic(Enum):
     DECIDES_NOTHING = "warning: gates that could not have failed"
     MISLEADING = "warning: means that may mislead"
     UNMET_IDS = "warning: hardly any ranked document is judged"
-    # What was asked for, what an update did, what a branch changes: always shown.
+    # What was requested, what an update did, what a branch changes; always shown.
     PLAN = (
         "queries needed to detect a fall with a power of 80% (paired t-test, one-sided, alpha 5%; "
         "Cohen 1988, Sakai 2018)"
@@ -279,7 +279,7 @@ class Topic(Enum):
 
     @property
     def is_always_shown(self) -> bool:
-        """Whether its notes were asked for, or say what became of baselines."""
+        """Whether its notes were requested, or say what happened to baselines."""
         return _place(self) > _place(Topic.UNMET_IDS)
 
     @property
@@ -290,18 +290,19 @@ class Topic(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Note(ReportedFinding):
-    """A sentence about anything but one metric; or the result of a check that has no metric."""
+    """A sentence about anything but a single metric, or the result of a check without a metric."""
 
     topic: Topic
     text: str
     about: str = ""
-    """What it is about, such as a golden set; headings may name it. Foreign text is quoted."""
+    """Its subject, such as a golden set, which headings may name. Foreign text is quoted."""
     failure: Explanation | None = None
     """Why the check failed."""
     is_check: bool = False
     """Whether it is the result of a check, which could have failed."""
     of_test: bool = False
-    """Whether the text still lacks the name of its test, which is known when that has ended."""
+    """Whether the name of its test, which is known once the test has ended, must be added to the
+    text."""
 
     @property
     def failed(self) -> bool:
@@ -309,14 +310,14 @@ class Note(ReportedFinding):
         return self.failure is not None
 
     def with_test(self, test: str) -> Self:
-        """Return it with the name of its test before the text, if it lacks that."""
+        """Return it with the name of its test before the text, if that must be added."""
         if not self.of_test:
             return self
         return replace(self, text=f"{quoted(test, 200)}: {self.text}", of_test=False)
 
     @property
     def remedy(self) -> Remedy | None:
-        """What its failure text says to type."""
+        """The command that its failure text prints."""
         return next(iter(self.failure.remedies), None) if self.failure else None
 
     @property

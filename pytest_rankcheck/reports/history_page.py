@@ -20,11 +20,11 @@ _WIDTH, _HEIGHT, _MARGIN = 360.0, 120.0, 8.0
 _LONGEST_TEXT = 1_000
 
 Shown = tuple[RecordHistory, Sequence[Point], Sequence[str]]
-"""A history, which of its points are shown, and of which metrics."""
+"""A history, and the points and metrics of it that are shown."""
 
 
 class NightlyPoint(NamedTuple):
-    """What a JSON report says of a metric that a record gates: what ran, approved or not."""
+    """The value of a gated metric in a JSON report: what ran, approved or not."""
 
     file: str
     """The record, from the top of the repository."""
@@ -50,7 +50,7 @@ def nightly_points(reports: Iterable[Path]) -> Sequence[NightlyPoint]:
 
 
 def history_json(shown: Iterable[Shown], nightly: Iterable[NightlyPoint]) -> dict[str, Any]:
-    """Return all that is shown in built-in types; a mean that is unknown is None."""
+    """Return everything that is shown in built-in types; an unknown mean is None."""
     return {
         "records": [
             {
@@ -115,7 +115,7 @@ def page_of(shown: Iterable[Shown], nightly: Sequence[NightlyPoint]) -> str:
 def _chart(
     metric: str, history: RecordHistory, points: Sequence[Point], nightly: Sequence[NightlyPoint]
 ) -> dict[str, Any]:
-    """Return what the template draws of a metric: lines of points, and the points of reports."""
+    """Return what the template draws for a metric: lines of points, and the points of reports."""
     known = [point for point in points if not math.isnan(point.means.get(metric, math.nan))]
     ran = [each for each in nightly if (each.file, each.metric) == (history.path, metric)]
     drawn = [(point.commit.date, point.means[metric]) for point in known]
@@ -159,7 +159,7 @@ def _chart(
 
 
 def _scaled(numbers: Sequence[float], size: float) -> list[float]:
-    """Return numbers as places between the margins of a chart, the lowest at its start."""
+    """Return numbers as positions between the margins of a chart, the lowest at the start."""
     low, span, inner = min(numbers), max(numbers) - min(numbers), size - 2 * _MARGIN
     shares = ((number - low) / span if span else 0.5 for number in numbers)
     return [round(_MARGIN + inner * share, 1) for share in shares]

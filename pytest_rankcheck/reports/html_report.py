@@ -19,11 +19,11 @@ from pytest_rankcheck.reports.report_data import Report, has_baseline, worst_que
 _Data = dict[str, Any]
 _LONGEST_TEXT = 500
 _LONG = re.compile(f'[^"]{{{_LONGEST_TEXT + 1}}}')
-"""What a text that is too long has, between two quotes."""
+"""The form of a quoted text that is too long."""
 _SCRIPT = str.maketrans(
     {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 )
-"""What could end a script element, or its line, in JSON; it only occurs inside strings."""
+"""What could end a script element or its line in JSON; it occurs only inside strings."""
 
 
 def html_of(report: Report) -> str:
@@ -91,7 +91,7 @@ def _policy(scripts: Sequence[str], style: str) -> str:
 
 
 def _source(text: str) -> str:
-    """Return what allows one script or style in a policy: its hash."""
+    """Return the entry that allows one script or style in a policy: its hash."""
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 
@@ -105,7 +105,7 @@ def _json(value: object) -> str:
 def _harmless(value: Any) -> Any:
     """Return a value with the control characters of its texts escaped.
 
-    Long texts are cut, but not commands, which would not work any more.
+    Long texts are cut, except commands, which would no longer work.
     """
     if isinstance(value, str):
         if "\n" in value:  # a failure text
@@ -124,6 +124,6 @@ def _harmless(value: Any) -> Any:
 
 
 def _is_harmless(value: object) -> bool:
-    """Return whether a value is harmless as it is: as of most queries, which is quick to see."""
+    """Return whether a value is harmless as it is; for most queries this is quick to see."""
     text = readable_json(value)
     return text.isprintable() and "\\" not in text and not _LONG.search(text)

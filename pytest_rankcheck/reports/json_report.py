@@ -26,7 +26,7 @@ _OF_FINDING = (
     *("test", "golden_set", "ranker", "metric", "slice", "failed", "reached"),
     *("approved", "baseline", "now", "baseline_file"),
 )
-"""The fields of a gate that are those of its finding."""
+"""The fields of a gate that come from its finding."""
 
 
 def report_json(report: Report) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def _text_of(finding: GateFinding | Note) -> str | None:
 
 
 def _approval(approval: Approval) -> dict[str, Any]:
-    """Return a reason with what it allows, each by its name in the record."""
+    """Return a reason with the changes that it allows, by their names in the record."""
     sides = ("before", "after", "weight")
     keys = [
         {"name": change.name, **{side: getattr(change, side) for side in sides}}
@@ -81,7 +81,7 @@ def _approval(approval: Approval) -> dict[str, Any]:
 
 
 def _failure(explanation: Explanation) -> dict[str, Any]:
-    """Return an explanation: its headline, its metrics and queries, and what is said besides."""
+    """Return an explanation: its headline, its metrics and queries, and its remarks."""
     return {
         "headline": headline(explanation),
         "metrics": [str(each.metric) for each in explanation.failures],
@@ -114,7 +114,7 @@ def _command(remedy: Remedy | None) -> dict[str, str] | None:
 
 
 def read_report(path: Path) -> dict[str, Any]:
-    """Return a JSON report of a test session: what it says of gates and of baselines.
+    """Return what a JSON report of a test session says about gates and baselines.
 
     Raises:
         ConfigurationError: the file is missing, or is not a JSON report.
@@ -147,7 +147,7 @@ def json_of(report: Report) -> str:
 
 
 _LISTS = ("gates", "baselines", "measurements", "queries")
-"""What has a line for each of its items."""
+"""The lists that have a line for each item."""
 
 
 def _text(value: Any, indent: str) -> str:

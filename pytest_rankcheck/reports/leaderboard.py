@@ -21,7 +21,7 @@ class LeaderboardFinding(ReportedFinding):
 
     comparison: RunsComparison
     failures: Mapping[str, str]
-    """By candidate, why it is not in the comparison."""
+    """For each candidate that could not be compared, the reason."""
 
     @property
     def title(self) -> str:
@@ -33,7 +33,7 @@ class LeaderboardFinding(ReportedFinding):
 
     @property
     def cells(self) -> Sequence[Sequence[str]]:
-        """The head and a row for each ranker, as text; the last cell is Judged@k."""
+        """The header and a row for each ranker, as text; the last cell is Judged@k."""
         rows = self.comparison.best_first
         table = [["ranker", *dict.fromkeys(each.metric for each in rows), "judged"]]
         for name in dict.fromkeys(each.run for each in rows):
@@ -59,6 +59,6 @@ class LeaderboardFinding(ReportedFinding):
 
 
 def _cell(row: RunRow) -> str:
-    """Return a mean, and its difference to the ranker's if there is one."""
+    """Return a mean, and its difference from the ranker's if there is one."""
     mark = "*" if row.p <= 0.05 else ""
     return number_text(row.mean) + (f" {change(row.difference)}{mark}" if row.difference else "")

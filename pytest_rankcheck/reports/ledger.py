@@ -1,6 +1,6 @@
 """The ledger: the findings of a test, collected while its assertions run.
 
-It imports nothing, so that a test session that does not use the plugin pays nothing for it.
+It imports nothing, so it costs nothing in a test session that does not use the plugin.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ T = TypeVar("T")
 _current: ContextVar[tuple[Ledger | None, bool, bool, bool, bool, bool]] = ContextVar(
     "rankcheck_ledger", default=(None, False, False, False, False, False)
 )
-"""The ledger, and what `collecting` is told."""
+"""The ledger, and the settings passed to `collecting`."""
 _made: ContextVar[dict[tuple[object, ...], tuple[Any, Any]]] = ContextVar("rankcheck_made")
-"""What was made for the running test and of what, by the ids of these things."""
+"""What was made for the running test and from what, by the ids of the latter."""
 _printed: ContextVar[PrintedDocuments | None] = ContextVar("rankcheck_printed", default=None)
 
 
@@ -36,7 +36,7 @@ class PrintedDocuments:
         """The first line about them in the texts of the running test."""
 
     def settle(self, test: str, text: str) -> None:
-        """Keep what a failed test has shown: what is in its text, which a test may have caught."""
+        """Keep what a failed test has shown in its text; a caught failure showed nothing."""
         for key, line in self.of_test.items():
             if line in text:
                 self.tests.setdefault(key, test)
@@ -52,14 +52,14 @@ def collecting(
     proves: bool = False,
     printed: PrintedDocuments | None = None,
 ) -> Iterator[Ledger]:
-    """Collect the findings that are entered until the block ends.
+    """Collect the findings that are entered in this block.
 
     Args:
         detail: whether a report is written.
-        queries: whether one shows every query, and gates that passed in full.
+        queries: whether a report shows every query, and passed gates in full.
         strict: whether an inconclusive verdict fails its test.
-        evidence: whether failure texts have the evidence (-v).
-        proves: whether it is asked in the end what assertions would block.
+        evidence: whether failure texts include the evidence (-v).
+        proves: whether a proof at the end asks what assertions would block.
         printed: what the texts of earlier tests have shown.
     """
     ledger: Ledger = []
@@ -92,7 +92,7 @@ def place_of_documents(key: object, line: str) -> str | None:
 
 
 def made_once(make: Callable[..., T], *of: object) -> T:
-    """Return what a function makes of some things; for a test, it is made once."""
+    """Return the result of a function of some things; within a test, it is computed once."""
     made, key = _made.get({}), (make, *map(id, of))
     if key not in made:
         made[key] = (of, make(*of))  # while the things are kept, nothing else has their ids
@@ -106,7 +106,7 @@ def wants_detail() -> bool:
 
 
 def wants_queries() -> bool:
-    """Return whether a report shows every query, and gates that passed in full."""
+    """Return whether a report shows every query, and passed gates in full."""
     return _current.get()[2]
 
 
@@ -116,12 +116,12 @@ def fails_if_inconclusive() -> bool:
 
 
 def wants_evidence() -> bool:
-    """Return whether failure texts have the evidence (-v)."""
+    """Return whether failure texts include the evidence (-v)."""
     return _current.get()[4]
 
 
 def wants_proof() -> bool:
-    """Return whether it is asked in the end what assertions would block."""
+    """Return whether a proof at the end asks what assertions would block."""
     return _current.get()[5]
 
 

@@ -1,6 +1,6 @@
-"""The report as Markdown, for a pull request: what blocks, what to type, then everything else.
+"""The report as Markdown, for a pull request: what blocks, the commands, everything else.
 
-It is read as it is, too: in terminals, in mails and by machines.
+It is also read unrendered: in terminals, in mails and by machines.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _OPEN = (
 _MOST_GATES = 100
 _MOST_PROBLEMS = 10
 _MOST_WORST = 3
-"""How many slices, queries or remarks are named of what blocks."""
+"""How many slices, queries or remarks are named for each blocker."""
 
 
 def markdown_of(report: Report, limit: int = LONGEST_COMMENT) -> str:
@@ -80,9 +80,9 @@ def _at_most(items: Iterable[str]) -> Sequence[str]:
 
 
 def _blocker(found: GateFinding | Note) -> Iterator[str]:
-    """Yield the headline of what blocks; below it the numbers, slices and queries.
+    """Yield the headline of a blocker; below it the numbers, slices and queries.
 
-    What did not run is among the problems.
+    Gates that did not run are listed among the problems.
     """
     if isinstance(found, Note) and found.topic is Topic.NOT_RUN:
         return
@@ -113,7 +113,7 @@ def _blocker(found: GateFinding | Note) -> Iterator[str]:
 
 
 def _interval(verdict: GateNumbers) -> str:
-    """Return the interval of what the verdict rests on, and how many queries changed."""
+    """Return the interval that the verdict rests on, and how many queries changed."""
     leading = verdict.leading
     if leading.interval is None:
         return ""
@@ -122,7 +122,7 @@ def _interval(verdict: GateNumbers) -> str:
 
 
 def _commands(report: Report) -> str:
-    """Return what to type, each command in a block that can be copied."""
+    """Return the commands to type, each in a block that can be copied."""
     texts = (
         f"{each.purpose[:1].upper()}{each.purpose[1:]}:\n\n{_fenced(each.command, 'sh')}\n"
         for each in report.commands
@@ -159,7 +159,7 @@ def _verdicts(gates: Sequence[GateFinding]) -> str:
 
 
 def markdown_table(rows: Sequence[Sequence[str]]) -> str:
-    """Return rows of cells in Markdown as a table; the first one is its head."""
+    """Return rows of Markdown cells as a table; the first row is the header."""
     lines = [f"| {' | '.join(row)} |" for row in rows]
     lines.insert(1, "|" + "---|" * len(rows[0]))
     return "\n".join(lines) + "\n"
@@ -191,14 +191,14 @@ def _folded(summary: str, lines: Sequence[str]) -> str:
 
 
 def _fenced(text: str, language: str) -> str:
-    """Return a block of code, whatever is in it."""
+    """Return a code block; its content may contain anything."""
     fence = "`" * (max(map(len, re.findall("`+", text)), default=0) + 3)
     shown = (quoted(line, len(line)) for line in text.splitlines())
     return "\n".join([f"{fence}{language}", *shown, fence])
 
 
 def _changes(notes: Sequence[Note]) -> str:
-    """Return what the branch changes of baselines and gates, which reviewers must not overlook."""
+    """Return the branch's changes to baselines and gates, which reviewers must not overlook."""
     lines = []
     for heading, group in by_heading(note for note in notes if note.topic in _OPEN).items():
         lines += [f"### {markdown_text(heading)}", ""]

@@ -23,7 +23,7 @@ TOP = 10
 """How many documents of each ranking a report shows."""
 
 _Values = dict[str, float | None]
-"""The values of a metric by query, with six decimals; None: it has none."""
+"""The values of a metric by query, with six decimals; None for a query without a value."""
 
 
 def measurement_finding(
@@ -32,9 +32,9 @@ def measurement_finding(
     metrics: Iterable[MetricLike],
     query_ids: Collection[str] | None = None,
 ) -> MeasurementFinding:
-    """Return the queries of an evaluation, or some, with what they were before if that is known.
+    """Return the queries of an evaluation, or some of them, with the state before if known.
 
-    Its ``rankings`` are the same for the same rankings now, its ``key`` for those on both sides.
+    Equal rankings now give equal ``rankings``; equal rankings on both sides give an equal ``key``.
     """
     data = made_once(_measured, evaluation, other, query_ids)
     definitions, means, values = {}, {}, {}
@@ -53,7 +53,7 @@ def measurement_finding(
 def _measured(
     evaluation: Evaluation, other: Measured | None, query_ids: Collection[str] | None
 ) -> dict[str, Any]:
-    """Return the queries of a measurement, and all else that is the same for every metric."""
+    """Return the queries of a measurement, and everything else that all metrics share."""
     golden = evaluation.golden
     prints = {} if other is None else other.query_fingerprints
     fingerprints = golden.query_fingerprints
@@ -124,9 +124,9 @@ def _key(*parts: object) -> str:
 
 
 def as_json(value: Any) -> Any:
-    """Return a value of dataclasses, enums and collections as JSON knows it.
+    """Return dataclasses, enums and collections in JSON's types.
 
-    Numbers have six decimals; NaN and infinity are None; anything else is a text.
+    Numbers have six decimals; NaN and infinity become None; anything else becomes text.
     """
     if value is None or type(value) in (str, int, bool):
         return value

@@ -47,7 +47,7 @@ def plot_comparison(comparison: Comparison, metric: MetricLike) -> Any:
 
 
 def _rows(comparison: Comparison, metric: Metric) -> pd.DataFrame:
-    """Return what a chart shows of each query, by the change of its value."""
+    """Return what a chart shows for each query, sorted by the change of its value."""
     golden, gains = comparison.evaluation.golden, comparison.values(metric).gains
     names = {"before": "before", "after": "now", "delta": "change"}
     rows = comparison.table(metric).rename(columns=names).reset_index(names="query")

@@ -1,4 +1,4 @@
-"""What would be blocked: the questions that assertions enter, and the notes of what they answer."""
+"""What would be blocked: the questions that assertions enter, and notes with the answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class QuestionFinding(ReportedFinding):
-    """A question that can be asked about copies of the rankings that an assertion measured."""
+    """A question to ask about copies of the rankings that an assertion measured."""
 
     question: Question
 
@@ -31,7 +31,7 @@ def proof_notes(
     """Yield a table for each golden set and its rankings: a line for each harm.
 
     Args:
-        findings: with what can be asked.
+        findings: all findings, including the questions.
         sealed: the golden sets whose queries are not named.
     """
     from pytest_rankcheck.proof.proof import proofs_of
@@ -48,7 +48,7 @@ def proof_notes(
 
 
 def _reason(error: Exception, *, is_sealed: bool) -> str:
-    """Return why nothing is known, without naming a query of a sealed golden set."""
+    """Return why the proof failed, without naming a query of a sealed golden set."""
     text = type(error).__name__ if is_sealed else str(error)
     if isinstance(error, RankcheckError):
         return text
@@ -78,7 +78,7 @@ def _lines(proof: Proof) -> Iterator[Note]:
 
 
 def _harm(row: ProofRow) -> str:
-    """Return the name of a harm, and what it lowers most."""
+    """Return the name of a harm and the metric that it lowers most."""
     return f"{row.harm} ({row.metric} {row.change:+.3f})" if row.metric else row.harm
 
 

@@ -1,4 +1,4 @@
-"""The report of a test session: what the HTML, Markdown and JSON reports are made of."""
+"""The report of a test session, from which the HTML, Markdown and JSON reports are made."""
 
 from __future__ import annotations
 
@@ -49,16 +49,16 @@ class Report:
     created: str
     """The time, as ``2024-05-01T12:00:00Z``."""
     command: str
-    """How the session can be run again."""
+    """The command that runs the session again."""
     commit: str | None = None
-    """What was checked out; None without git."""
+    """The commit that was checked out; None without git."""
     versions: dict[str, str]
     exit_status: int
-    """Pytest's, or that of the command."""
+    """The exit status of pytest or of the command."""
     problems: tuple[str, ...]
     """What else failed, and the gates that did not run."""
     gates: tuple[GateFinding, ...]
-    """Those that failed first, then those with a baseline."""
+    """Those that failed come first, then those with a baseline."""
     notes: tuple[Note, ...]
     leaderboards: tuple[LeaderboardFinding, ...]
     baselines: tuple[RecordFinding, ...]
@@ -76,7 +76,7 @@ class Report:
 
     @property
     def headline(self) -> str:
-        """What the report says in a line, such as ``1 of 3 gates failed``."""
+        """The report in one line, such as ``1 of 3 gates failed``."""
         gates, checks = plural(self.reached_gates, "gate"), len(self._checks)
         failed_checks = sum(note.failed for note in self.notes)
         left = len(self.gates) - self.reached_gates
@@ -103,7 +103,7 @@ class Report:
 
     @property
     def reached_gates(self) -> int:
-        """How many gates decided: their tests did not stop before."""
+        """How many gates decided, because their tests did not stop before them."""
         return sum(gate.reached for gate in self.gates)
 
     @property
@@ -113,15 +113,15 @@ class Report:
 
     @property
     def blockers(self) -> Sequence[GateFinding | Note]:
-        """What says why it failed: a gate for each failing assertion, then other checks."""
+        """Why it failed: a gate for each failing assertion, then other checks."""
         gates = (gate for gate in self.gates if gate.failure)
         return [*gates, *(note for note in self.notes if note.failed)]
 
     @property
     def commands(self) -> Sequence[Remedy]:
-        """What to type: what mends, then what runs again if anything else failed.
+        """The commands to type: the fixes, then a new run if anything else failed.
 
-        A test of which a part cannot be mended writes nothing, so its other parts are not either.
+        A test with a part that no command fixes writes nothing, so its other parts get no command.
         """
         every: tuple[GateFinding | Note, ...] = (*self.gates, *self.notes)
         failed = [each for each in every if each.failed]
@@ -135,12 +135,12 @@ class Report:
 
     @property
     def _checks(self) -> Sequence[Note]:
-        """The checks that are not about a metric, and what failed besides."""
+        """The checks without a metric, and other failures."""
         return [note for note in self.notes if note.is_check or note.failed]
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What to look at though it passed, such as ``2 inconclusive``."""
+        """What to look at although it passed, such as ``2 inconclusive``."""
         passed = [gate for gate in self.gates if not gate.failed]
         counts = {
             "inconclusive": sum(gate.is_open for gate in passed),
@@ -152,7 +152,7 @@ class Report:
 
 
 def worst_queries(gate: _Data, measurements: Iterable[_Data]) -> Sequence[_Data]:
-    """Return the queries that show best why a gate failed, as its measurement has them.
+    """Return the queries that best show why a gate failed, as in its measurement.
 
     Args:
         gate: of the JSON report.
@@ -217,9 +217,9 @@ def report_of(
 
 
 def _merged(measurements: Sequence[MeasurementFinding]) -> tuple[list[_Data], dict[str, str]]:
-    """Return each measurement once with all its metrics, and the new key of each old one.
+    """Return each measurement once, with all its metrics, and the new key for each old key.
 
-    A measurement without a baseline is merged into the one with a baseline of the same rankings.
+    A measurement without a baseline is merged into one of the same rankings that has a baseline.
     """
     # Those with a baseline come first: they know the values before.
     ordered = sorted(measurements, key=lambda part: not has_baseline(part.data))
@@ -240,7 +240,7 @@ def has_baseline(measurement: _Data) -> bool:
 
 
 def _joined(parts: Sequence[MeasurementFinding]) -> _Data:
-    """Return the first measurement with the metrics of all; the first part with a metric counts."""
+    """Return the first measurement with the metrics of all; the first value counts."""
     first, values = parts[0].data, _all_of(part.values for part in parts)
     of_queries = zip(first["queries"], *values.values(), strict=True)
     return {
@@ -253,7 +253,7 @@ def _joined(parts: Sequence[MeasurementFinding]) -> _Data:
 
 
 def _all_of(parts: Iterable[_Data]) -> _Data:
-    """Return the items that are in any of the parts; the first part with one counts."""
+    """Return the items of all parts; if several parts have an item, the first one counts."""
     items: _Data = {}
     for part in parts:
         items |= {**part, **items}

@@ -22,9 +22,9 @@ class ReportFormat(NamedTuple):
     """A kind of report that can be written."""
 
     name: str
-    """The end of its option, ``--rankcheck-NAME``."""
+    """The name in its option, ``--rankcheck-NAME``."""
     title: str
-    """What is written, for messages; ``{documents}`` is how many documents are to be judged."""
+    """What is written, for messages; ``{documents}`` is the number of documents to judge."""
     help: str
     function: str | Callable[[Report], str]
     """Returns the text of a `Report`: the function, or its place, ``package.module:function``."""
@@ -105,7 +105,7 @@ ADDED_REPORTS: dict[str, ReportFormat] = {}
 
 
 def show_queries(names: Iterable[str]) -> bool:
-    """Return whether one of some formats shows every query."""
+    """Return whether any of these formats shows every query."""
     return any(report_format(name).of_queries for name in names)
 
 

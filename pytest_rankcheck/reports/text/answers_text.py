@@ -23,7 +23,7 @@ _QUERY, _DEEP = " " * 4, " " * 6
 _MOST_LINES = 3
 """The most lines of an answer."""
 _NAMED = 5
-"""How many queries are named that are not shown."""
+"""How many of the queries that are not shown are named."""
 _RANKS = 8
 _ONE_LINE = 60
 """The longest pair of texts to show on one line, in characters."""
@@ -34,7 +34,7 @@ _LEAD = 24
 _CUT = "..."
 
 _Row = tuple[str, Sequence[str]]
-"""What is said of a query under a label, in lines."""
+"""The lines about a query, by label."""
 
 
 def answered_lines(explanation: Explanation, room: int | None = None) -> Iterator[str]:
@@ -68,7 +68,7 @@ def answered_lines(explanation: Explanation, room: int | None = None) -> Iterato
 
 
 def answered_title(query: AnsweredQuery) -> str:
-    """Return what was asked, and how much the answers differ, in a line."""
+    """Return what was asked and how much the answers differ, in one line."""
     text = f' "{quoted(query.text, _LONGEST)}"' if query.text not in ("", query.id) else ""
     if query.becomes is not None:
         before, after = shown_change(query.text, query.becomes)

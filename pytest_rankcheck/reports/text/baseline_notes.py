@@ -1,4 +1,4 @@
-"""Notes on a baseline after its test: verdicts to look at, and what became of the file."""
+"""Notes on a baseline after its test: verdicts to look at, and what happened to the file."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from pytest_rankcheck.reports.text.wording import change, number_text
 
 _POWER = 0.8
 _TRIVIAL_TIES = 0.001
-"""Under a gate that allows no fall, ties that move a mean by less decide too, but say nothing."""
+"""Ties that move a mean by less are not noted, though they decide if a gate allows no fall."""
 
 
 def baseline_notes(baseline: Baseline, settlement: Settlement) -> Iterator[ReportedFinding]:
-    """Yield what must be known of the verdicts on a baseline, and what became of its file."""
+    """Yield what must be known about the verdicts on a baseline and the fate of its file."""
     evaluation = baseline.evaluation
     assert evaluation is not None  # of a test that made a check
     notes = *_of_verdicts(baseline, evaluation), *_outcome(baseline, evaluation, settlement)
@@ -62,7 +62,7 @@ def watched_findings(baseline: Baseline) -> Iterator[MetricFinding]:
 
 
 def _of_verdicts(baseline: Baseline, evaluation: Evaluation) -> Iterator[tuple[Topic, str]]:
-    """Yield which verdicts are inconclusive, and which slices, noise and ties they depend on."""
+    """Yield the inconclusive verdicts, and the slices, noise and ties that verdicts depend on."""
     golden = evaluation.golden
     # The metrics of an assertion are about the same queries.
     assertions = {(id(each.comparison), each.attributes): each for each in baseline.checks}
@@ -100,7 +100,7 @@ def _of_verdicts(baseline: Baseline, evaluation: Evaluation) -> Iterator[tuple[T
 def _outcome(
     baseline: Baseline, evaluation: Evaluation, settlement: Settlement
 ) -> Iterator[tuple[Topic, str]]:
-    """Yield what became of the file of a test that passed, or what could become of it."""
+    """Yield what happened to the file of a test that passed, or what could happen."""
     action, reason = settlement.action, baseline.mode.approval
     changes = list(_mean_changes(baseline, evaluation))
     texts = [each.text for each in changes if each.is_change]
@@ -137,7 +137,7 @@ def _outcome(
 
 
 def _is_uncertain_gain(baseline: Baseline, action: Action) -> bool:
-    """Whether a mean rose, and an update keeps the baseline, or would keep it."""
+    """Whether a mean rose but an update keeps the baseline, or would keep it."""
     if action is not Action.LEAVE or baseline.mode.approval is not None:
         return action is Action.KEEP_RISE
     checks = baseline.all_checks
@@ -145,7 +145,7 @@ def _is_uncertain_gain(baseline: Baseline, action: Action) -> bool:
 
 
 def _how_to_raise(baseline: Baseline) -> str:
-    """Return when an update would raise a baseline, and how to raise it at once."""
+    """Return when an update would raise a baseline, and how to raise it now."""
     alphas = {getattr(check.gate.rule, "raise_alpha", None) for check in baseline.checks}
     levels = " or ".join(f"{alpha:.1%}" for alpha in alphas if alpha is not None)
     rule = f"an update raises only gains that are significant at {levels}; " if levels else ""
@@ -162,7 +162,7 @@ def _less_strict(baseline: Baseline) -> Iterator[tuple[Topic, str]]:
 
 
 def golden_change_text(baseline: Baseline, changes: Sequence[MeanChange]) -> str:
-    """Return how many queries changed, and what this alone did to each mean."""
+    """Return how many queries changed, and how this alone moved each mean."""
     comparison = next((check.comparison for check in baseline.checks if check.comparison), None)
     if comparison is None or not comparison.is_paired:
         return ""
@@ -202,7 +202,7 @@ class MeanChange(NamedTuple):
 
     @property
     def is_change(self) -> bool:
-        """Whether the two differ in what is recorded, or there is no earlier one."""
+        """Whether the two differ as recorded, or there is no earlier one."""
         return self.before is None or as_decimal(self.before) != as_decimal(self.now)
 
 

@@ -30,7 +30,7 @@ _NOT_KEPT = (
     *(Block.NO_RECORD, Block.METRIC_ADDED, Block.STALE),
     *(Block.DELETED, Block.UNAPPROVED, Block.BEHIND),
 )
-"""The blocks after which nobody asks whether the baseline was changed."""
+"""The blocks for which it does not matter whether the baseline was changed."""
 _START = {
     Block.REFUSED: "update refused: ",
     Block.LOOSENED: "this passes only with a looser gate: ",
@@ -52,20 +52,20 @@ _HEADLINES: Mapping[Block, str] = {
     Block.BEHIND: "{what}: the reference has changed {its} baseline since this branch diverged",
     Block.UNAPPROVED: "{what}: this branch changes {its} baseline without a reason",
 }
-"""Why a check fails that no verdict explains."""
+"""Why a check fails if no verdict explains it."""
 _OF_RANKINGS: Mapping[Block, str] = {
     Block.NO_RECORD: "{what} have no baseline",
     Block.STALE: "{where} changed, so the baseline of its rankings is stale",
     Block.REFUSED: "update refused: {what} differ from the baseline",
     Block.LOOSENED: "{what} pass only with limits other than those of the baseline",
 }
-"""The same of rankings, where that reads otherwise."""
+"""The same for rankings, where the words differ."""
 
 
 def record_words(
     failing: Sequence[tuple[MetricCheck, Block]], of: int, evaluation: Evaluation, place: Place
 ) -> Mapping[str, Any]:
-    """Return what an explanation says of the record, as its fields.
+    """Return what an explanation says about the record, as its fields.
 
     Args:
         failing: the checks of metrics that fail their assertion, and why each fails.
@@ -125,7 +125,7 @@ def blocked_rankings(
 
 
 def dropped_gates(why: str, place: Place) -> Explanation:
-    """Return why a test fails whose assertions passed but which dropped gates."""
+    """Return why a test fails that dropped gates although its assertions passed."""
     remarks = (*_what_to_do(None, Block.REFUSED, place),)
     return Explanation(headline=why, remarks=remarks, remedies=(place.approve(),))
 
@@ -147,7 +147,7 @@ def _what_to_do(check: Check | None, block: Block, place: Place) -> Iterator[str
 
 
 def remedy_of(check: Check, block: Block, place: Place) -> Remedy | None:
-    """Return the command that mends a block, or that says what is next; None if there is none."""
+    """Return the command that fixes a block or shows the next step; None if there is none."""
     kinds = {key.kind for key in check.problems}
     verb = block.verb
     if place.reference is not None and (verb is Verb.MERGE or "behind" in kinds):
@@ -166,7 +166,7 @@ def remedy_of(check: Check, block: Block, place: Place) -> Remedy | None:
 
 
 def _own_problems(check: Check) -> Sequence[Change]:
-    """Return the broken promises but those that are about another metric."""
+    """Return the broken promises, except those about other metrics."""
     problems = (each for each in check.problems if each.kind != "behind")
     return [each for each in problems if not each.is_of_metric or each.subject == check.subject]
 
@@ -177,7 +177,7 @@ def _is_looser_word(check: Check) -> bool:
 
 
 def _headline(check: Check, block: Block, evaluation: Evaluation) -> str:
-    """Return why a check fails that no verdict explains."""
+    """Return why a check fails if no verdict explains it."""
     where, changes = golden_name(evaluation), check.changes(block)
     queries = plural(len(evaluation.query_ids), "query", "queries")
     words = _HEADLINES.get(block, "{what} differ from the baseline")
@@ -201,7 +201,7 @@ def _headline(check: Check, block: Block, evaluation: Evaluation) -> str:
 
 
 def _details(check: Check, block: Block) -> Iterator[str]:
-    """Yield what was measured, as far as it matters for a block."""
+    """Yield the measurements that matter for a block."""
     yield from _of_block(check, block)
     if block in OF_GATES:
         yield from (f"baseline of this branch: {problem.text}" for problem in check.problems)
@@ -212,7 +212,7 @@ def _details(check: Check, block: Block) -> Iterator[str]:
 
 
 def _of_block(check: Check, block: Block) -> Iterator[str]:
-    """Yield what only a block says."""
+    """Yield what is specific to a block."""
     match block:
         case Block.INCOMPARABLE | Block.FOREIGN:
             others = (*check.changes(Block.INCOMPARABLE), *check.changes(Block.FOREIGN))
@@ -245,7 +245,7 @@ def _of_block(check: Check, block: Block) -> Iterator[str]:
 
 
 def _world(failing: Sequence[tuple[Check, Block]]) -> Iterator[str]:
-    """Yield what has changed of the declared world, unless it is among the causes of a fall."""
+    """Yield the changes of the declared world, unless they are among the causes of a fall."""
     world = next((check.world for check, block in failing if block in _OF_WORLD), None)
     if world == ():
         yield "world: nothing that is declared has changed since the baseline"

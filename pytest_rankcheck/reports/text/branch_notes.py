@@ -25,7 +25,7 @@ from pytest_rankcheck.reports.findings import Note, ReportedFinding, Topic, Writ
 from pytest_rankcheck.reports.text.wording import change, number_text
 
 _EXPECTATIONS = re.compile(r'"expect"\s*:')
-"""Of a query, in a golden set of JSON lines."""
+"""The key of expectations in a golden set of JSON lines."""
 
 
 def written_notes(findings: Iterable[ReportedFinding], folder: Path) -> Iterator[Note]:
@@ -54,7 +54,7 @@ def branch_notes(
 
     Args:
         reference: the commit.
-        folder: from which files are named.
+        folder: the folder that file names are relative to.
         sealed: the golden sets whose queries are not named.
     """
     about, notes = quoted(reference.name), []
@@ -66,7 +66,7 @@ def branch_notes(
 
 
 def _change_texts(changed: ChangedFile, sealed: Collection[str]) -> Iterator[tuple[Topic, str]]:
-    """Yield what a branch makes of a record, and which of its queries it removes or edits."""
+    """Yield how a branch changes a record, and which of its queries it removes or edits."""
     records = []
     for text, side in ((changed.before, "there"), (changed.after, "here")):
         try:
@@ -109,7 +109,7 @@ def _limits(record: Record) -> str:
 
 
 def _moved(before: Record, after: Record) -> str:
-    """Return the means before and now, and what the change of the golden set did to them."""
+    """Return the means before and now, and how the change of the golden set moved them."""
     parts, moves = [], set_changes(before, QueryOverlap(after, before))
     for name in dict.fromkeys((*before.gated, *after.gated)):
         means = [
@@ -128,7 +128,7 @@ def _moved(before: Record, after: Record) -> str:
 def unchecked_expectations(
     golden_files: Mapping[str, Path], findings: Iterable[ReportedFinding], folder: Path
 ) -> Iterator[Note]:
-    """Yield the golden sets with expectations that no test has checked, such as a deleted one.
+    """Yield the golden sets with expectations that no test checked, as after a deleted test.
 
     Args:
         golden_files: the golden sets by name, of JSON lines.

@@ -1,4 +1,4 @@
-"""What is said of a ranker that is not deterministic, or whose top depends on the depth."""
+"""The text about a ranker that is not deterministic, or whose top depends on the depth."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def determinism_note(golden: GoldenSet, result: DeterminismResult) -> str:
 
 
 def determinism_facts(golden: GoldenSet, result: DeterminismResult) -> Iterator[str]:
-    """Yield under which conditions rankings were the same, and what may change them."""
+    """Yield the conditions under which rankings were the same, and what may change them."""
     for one in result.conditions:
         yield f"{_NAMES[one.condition]:<18}{_state(one, len(golden))}"
     if result.broken is not None:
@@ -88,7 +88,7 @@ def depth_note(golden: GoldenSet, result: DepthResult) -> str:
 
 
 def depth_facts(result: DepthResult) -> Iterator[str]:
-    """Yield which depths differ, in how many queries, and the means."""
+    """Yield which depths differ, for how many queries, and the means."""
     for pair in result.pairs:
         count = f"{len(pair.differences):,} of {plural(result.queries, 'query', 'queries')}"
         yield f"top {pair.shallow} at depths {pair.shallow} and {pair.deep}: {count} differ"

@@ -15,12 +15,12 @@ from pytest_rankcheck.reports.text.wording import change
 
 
 def fall_word(metric: Metric) -> str:
-    """Return what a change for the worse is: a fall, or where lower is better a rise."""
+    """Return the word for a change for the worse: "fall", or "rise" if lower is better."""
     return "fall" if metric.higher_is_better else "rise"
 
 
 def fell_word(*metrics: Metric) -> str:
-    """Return what values did that got worse: they fell, or where lower is better rose."""
+    """Return the verb for values that got worse: "fell", or "rose" if lower is better."""
     words = {"fell" if metric.higher_is_better else "rose" for metric in metrics}
     return words.pop() if len(words) == 1 else "got worse"
 
@@ -28,7 +28,7 @@ def fell_word(*metrics: Metric) -> str:
 def evidence_lines(verdict: GateNumbers) -> Iterator[str]:
     """Yield the evidence in the differences per query.
 
-    If no query changed, the only evidence is how large a fall is ruled out, or is not.
+    If no query changed, the only evidence is how large a fall is ruled out.
     A positive difference means that the metric rose, even for metrics where lower is better.
     """
     evidence = verdict.evidence
@@ -106,7 +106,7 @@ def ties_text(metric: Metric, ties: TieEffect, *, has_slices: bool) -> str:
 def _decided(verdict: GateNumbers, evidence: Evidence) -> Iterator[str]:
     """Yield the gate and the p value it used, if it is a statistical test.
 
-    Where the test may block more often than stated, the next line says by how much
+    If the test may block more often than stated, the next line says by how much
     (docs/reference/calibration.md).
     """
     least = verdict.least
@@ -124,7 +124,7 @@ def _decided(verdict: GateNumbers, evidence: Evidence) -> Iterator[str]:
 
 
 def _ruled_out(verdict: GateNumbers, evidence: Evidence) -> Iterator[str]:
-    """Yield how far the mean may have fallen if the margin is not ruled out, or not for all."""
+    """Yield how far the mean may have fallen, if the margin is not ruled out."""
     margin, bound = verdict.margin, evidence.bound
     if margin is None or math.isnan(bound):
         return
@@ -153,12 +153,12 @@ def _counted_units(metric: Metric, power: Power) -> str:
 
 
 def p_text(p: float) -> str:
-    """Return ``= 0.0312``, or that p is below what four decimals show."""
+    """Return ``= 0.0312``, or ``< 0.0001`` for a smaller p."""
     return f"= {p:.4f}" if p >= 0.0001 else "< 0.0001"
 
 
 def _needed(verdict: GateNumbers, evidence: Evidence) -> str:
-    """Return how many units a fall of the margin needs, if these are too few."""
+    """Return how many units are needed for a fall of the margin, if there are too few."""
     if evidence.needed is None:
         return ""
     units = "clusters" if evidence.power.of_clusters else verdict.metric.kind.plural
@@ -198,7 +198,7 @@ def mix_lines(verdict: GateNumbers | Verdict) -> Iterator[str]:
 
 
 def open_reason(evidence: ReplayEvidence) -> str:
-    """Return why a replay decides nothing: it has ``leaves_open``."""
+    """Return why a replay with ``leaves_open`` decides nothing."""
     is_now = evidence.unseen_now > evidence.max_unseen
     return _unseen(evidence, "new" if is_now else "previous")
 
@@ -246,7 +246,7 @@ def group_lines(groups: GroupEvidence) -> Iterator[str]:
 
 
 def unjudged_lines(unjudged: Unjudged) -> Iterator[str]:
-    """Yield how many unjudged documents there are, and the bounds if known; nothing without any."""
+    """Yield the number of unjudged documents, if any, and the bounds if known."""
     if not unjudged.documents and not unjudged.left:
         return
     yield _counts(unjudged)

@@ -1,4 +1,4 @@
-"""What is said of expectations: how many hold, and the marks of known failures."""
+"""The text about expectations: how many hold, and the marks of known failures."""
 
 from __future__ import annotations
 

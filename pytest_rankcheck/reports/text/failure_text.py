@@ -1,7 +1,7 @@
-"""An explanation as text: what fell and where, in which queries, what is said of it, what to do.
+"""An explanation as text: what fell, where, in which queries, with which remarks; what to do.
 
-At most so many metrics, slices, queries and documents are named that it has 40 lines; the evidence
-comes on top, with -v and in reports.
+The numbers of metrics, slices, queries and documents are limited to keep it within 40 lines; the
+evidence is added with -v and in reports.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _CAVEATS = 2
 _FACTS = 12
 _REMARKS, _REMARKS_ALONE = 5, 20
 _FEWEST_FALLS = 7
-"""Of fewer, whatever they share may be chance at the level of the tests for causes, 1%."""
+"""Whatever fewer queries share may be chance, at the 1% level of the tests for causes."""
 _HELD = "a value that the ranker must hold"
 
 
@@ -53,7 +53,7 @@ def failure_lines(explanation: Explanation, *, in_full: bool = False) -> Sequenc
 
     Args:
         explanation: what to say.
-        in_full: whether with the evidence.
+        in_full: whether to include the evidence.
     """
     most = _REMARKS if explanation.failures else _REMARKS_ALONE
     start = [
@@ -75,7 +75,7 @@ def failure_lines(explanation: Explanation, *, in_full: bool = False) -> Sequenc
 
 
 def remark_lines(explanation: Explanation) -> Sequence[str]:
-    """Return what reports show besides numbers, slices, queries and commands."""
+    """Return the remarks that reports show besides numbers, slices, queries and commands."""
     failures = explanation.failures
     evidence = [
         f"{each.metric}: {line}" if len(failures) > 1 else line
@@ -185,7 +185,7 @@ def document_text(explanation: Explanation, document: RankedDocument) -> str:
 
 
 def _taken_over(explanation: Explanation) -> Iterator[str]:
-    """Yield which documents are in more tops than before, and which are in none now."""
+    """Yield the documents that are in more tops than before, and those that are in none now."""
     for document in explanation.taken_over:
         place = f"is in the top {document.k} of {explanation.kind.counted(document.now)}"
         if not document.now:
@@ -194,7 +194,7 @@ def _taken_over(explanation: Explanation) -> Iterator[str]:
 
 
 def _unjudged(explanation: Explanation, *, in_full: bool) -> Iterator[str]:
-    """Yield what unjudged documents could explain: in full, or the bound of the new ones."""
+    """Yield how much unjudged documents could explain, or just the bound of the new ones."""
     unjudged = explanation.unjudged
     if unjudged is None:
         return
@@ -214,7 +214,7 @@ def _unjudged(explanation: Explanation, *, in_full: bool) -> Iterator[str]:
 
 
 def _at_most(texts: Sequence[str], most: int, *, in_full: bool) -> Iterator[str]:
-    """Yield what is said besides; without -v the first and the last."""
+    """Yield the remarks; without -v only the first and the last."""
     hidden = len(texts) - most
     if hidden > 0 and not in_full:
         more = f"{plural(hidden + 1, 'more line')}: -v"

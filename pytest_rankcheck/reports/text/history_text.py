@@ -1,4 +1,4 @@
-"""The history of records as text: a line for each metric, or what became of one query."""
+"""The history of records as text: a line for each metric, or the history of one query."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from pytest_rankcheck.reports.text.wording import change, number_text
 _BARS = "▁▂▃▄▅▆▇█"
 _GAP = "┊"
 _LONGEST_LINE = 40
-"""Points of a sparkline; of a longer history, the last of each stretch is drawn."""
+"""Points of a sparkline; a longer history shows the last point of each stretch."""
 _MOST_MOVES = 3
 _ID = 9
-"""Digits of a commit."""
+"""The number of digits shown of a commit."""
 
 
 def history_lines(
@@ -25,7 +25,7 @@ def history_lines(
     """Yield the history of a record: for each metric a line, and its largest falls and rises.
 
     Args:
-        history: of the record.
+        history: the history of the record.
         points: those to show.
         metrics: those to show.
     """

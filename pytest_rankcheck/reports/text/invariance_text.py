@@ -1,4 +1,4 @@
-"""What is said of queries whose perturbation changes the answer: the limits, and by how much."""
+"""The text about queries whose perturbation changes the answer: by how much, and the limits."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def invariance_facts(result: PerturbationResult, limits: InvarianceLimits) -> It
 
 
 def direction_note(golden: GoldenSet, result: PerturbationResult, directed: DirectionLimits) -> str:
-    """Return in one line which way a perturbation moves the metric."""
+    """Return in one line in which direction a perturbation moves the metric."""
     size = _means_text(result) if result.judged else _queries(result)
     rule = _rule(result, directed)
     return f"{_named(result)}, {ranker_on(result.ranker, golden)}: {rule}; {size}{_left(result)}"
@@ -128,7 +128,7 @@ def _means_text(result: PerturbationResult) -> str:
 
 
 def to_fix(result: PerturbationResult, limits: InvarianceLimits) -> str:
-    """Return what to do, with the arguments that would loosen the limits if these would help."""
+    """Return what to do, with the arguments that loosen the limits if that would help."""
     advice = f"make the ranker treat the {'texts' if _only_texts(result) else 'queries'} alike"
     beyond = limits.beyond(result)
     answered = [trial for trials in beyond.values() for trial in trials if trial.failure is None]

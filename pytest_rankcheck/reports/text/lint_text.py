@@ -1,4 +1,4 @@
-"""Lint findings as a table, which is the text of a failing test, and as notes."""
+"""Lint findings as a table, for the text of a failing test, and as notes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _table(findings: Sequence[LintFinding]) -> Iterator[str]:
 
 
 def _cells(finding: LintFinding) -> list[list[str]]:
-    """Return the cells of a finding, each in lines; names are never broken."""
+    """Return the cells of a finding, each as lines; names are never broken."""
     where = finding.places or finding.query_ids
     shown = [quoted(place) for place in where[:_PLACES]]
     if len(where) > _PLACES:

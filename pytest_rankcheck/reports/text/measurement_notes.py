@@ -37,7 +37,7 @@ _LINTED = {
     "no-relevant": Topic.MISLEADING,
     "reversed-grades": Topic.MISLEADING,
 }
-"""Lint findings without which a mean is misread; the others are for ``--rankcheck-lint``."""
+"""Lint findings that one needs to read a mean; the others are for ``--rankcheck-lint``."""
 
 
 def evaluation_notes(evaluation: Evaluation, options: LintOptions = _USUAL) -> Iterator[Note]:
@@ -65,7 +65,7 @@ def evaluation_notes(evaluation: Evaluation, options: LintOptions = _USUAL) -> I
 
 
 def _remarks(evaluation: Evaluation) -> Iterator[tuple[Topic, str]]:
-    """Yield what must be known of a golden set and its run, to follow its name."""
+    """Yield what must be known about a golden set and its run, to follow its name."""
     golden, missing, extra = evaluation.golden, evaluation.missing, evaluation.extra
     if golden.replay is not None:
         from pytest_rankcheck.comparison.rank_changes import TOP
@@ -107,7 +107,7 @@ def _remarks(evaluation: Evaluation) -> Iterator[tuple[Topic, str]]:
 
 
 def _mean_remarks(evaluation: Evaluation) -> Iterator[str]:
-    """Yield what the means depend on: queries that are left out, weights, the number of users."""
+    """Yield what the means depend on: queries left out, weights, the number of users."""
     yield from user_counts(evaluation)
     golden = evaluation.golden
     for metric in evaluation.computed:
@@ -125,7 +125,7 @@ def _mean_remarks(evaluation: Evaluation) -> Iterator[str]:
 
 
 def document_notes(evaluation: Evaluation) -> Iterator[Note]:
-    """Yield what metrics found to be unknown about documents; the same note may come again."""
+    """Yield what metrics did not know about documents; the same note may come again."""
     for text, is_about_many in evaluation.source.document_notes.items():
         topic = Topic.MISLEADING if is_about_many else Topic.MEASURED
         yield Note(topic, f"{golden_name(evaluation)}: {text}")
@@ -140,7 +140,7 @@ def unmet_id_notes(evaluation: Evaluation) -> Iterator[Note]:
 def tie_notes(evaluation: Evaluation) -> Iterator[Note]:
     """Yield a warning if tied scores leave the order of most rankings open, or if that is unknown.
 
-    A large file is not read only for this, and parts have no scores.
+    A large file is not read just for this, and parts have no scores.
     """
     start = f"golden set '{quoted(evaluation.golden.name)}'"
     run = f"run '{quoted(evaluation.name)}'"
@@ -188,7 +188,7 @@ def timing_notes(evaluation: Evaluation) -> Iterator[Note]:
 
 
 def noise_notes(evaluation: Evaluation, metrics: Iterable[str]) -> Iterator[Note]:
-    """Yield how much metrics vary between the runs that are averaged."""
+    """Yield how much metrics vary between the averaged runs."""
     for metric in metrics:
         averaged = evaluation.averaged(Metric.parse(metric), evaluation.query_ids)
         means = averaged.means

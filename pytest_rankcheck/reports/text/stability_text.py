@@ -1,4 +1,4 @@
-"""What is said of rankings that differ from the baseline: how many, and by how much."""
+"""The text about rankings that differ from the baseline: how many, and by how much."""
 
 from __future__ import annotations
 

@@ -27,13 +27,13 @@ _RIGHT = {3, 4, 5}
 _RANKER, _METRIC, _VERDICT = 1, 2, 6
 _GAP = "  "
 _LONGEST_NOTE = 500
-"""Characters of a note without -v."""
+"""The length of a note without -v, in characters."""
 _NARROWEST = ((_VERDICT, 17), (0, 12), (_RANKER, 12))
-"""Columns of text, in the order in which they give way, and how narrow they may become."""
+"""The text columns in the order in which they shrink, and their smallest widths."""
 _MOST_ALIKE = 8
 """How many rows there are of a metric of many groups, or of its slices, without -v."""
 _MOST_LINES = 2
-"""A verdict that takes more lines in its column has lines of its own below."""
+"""A verdict that would take more lines in its column gets lines of its own below."""
 _BREAK = "\n"
 """Stands in a cell between a metric and a slice; neither is ever broken."""
 
@@ -54,8 +54,8 @@ def summary_lines(
     Args:
         findings: of all tests.
         width: of the terminal, which the table is fitted to; None: unlimited.
-        most: how many lines there may be of notes on which somebody must act; others are counted,
-            and slices that simply passed have no row. None: everything is shown.
+        most: how many lines of notes to act on are shown; the rest are counted, and slices that
+            simply passed have no row. None: everything is shown.
     """
     rows = sorted(rows_of(findings), key=lambda row: row.golden_set)
     if most is not None:
@@ -115,7 +115,7 @@ def _rank(row: MetricFinding) -> tuple[bool, bool, float]:
 
 
 def _note_lines(notes: Sequence[Note], most: int | None) -> Iterator[Line]:
-    """Yield notes under their headings; if there is a limit, one line for each of the last few."""
+    """Yield notes under their headings; with a limit, one line for each of the last few."""
     groups, hidden = by_heading(notes), 0
     acting = [heading for heading, group in groups.items() if group[0].topic.needs_action]
     for heading, group in groups.items():
@@ -141,9 +141,9 @@ def _note_line(note: Note) -> Line:
 
 
 def _table(rows: list[MetricFinding], width: int | None) -> Iterator[Line]:
-    """Yield the table; where it is too wide, names are cut, metrics and verdicts go on below.
+    """Yield the table; if it is too wide, names are cut, and metrics and verdicts wrap below.
 
-    Rankers have a column, and tests a line above their rows, where rows would look alike otherwise.
+    Rankers get a column, and tests a line above their rows, if rows would otherwise look alike.
     """
     runs = {(row.golden_set, row.ranker) for row in rows}
     has_rankers = len(runs) > len({golden_set for golden_set, _ in runs})
@@ -213,7 +213,7 @@ def _colour(row: MetricFinding) -> str:
 
 
 def _header(rows: Sequence[MetricFinding]) -> tuple[str, ...]:
-    """Return the names of the columns; the first is what was measured on."""
+    """Return the names of the columns; the first is that of the golden set or log."""
     metrics = [_known(row.metric) for row in rows]
     names = {(metric.kind if metric else KINDS["query"]).set_name for metric in metrics}
     return ("measured on" if len(names) > 1 else names.pop(), *_HEADER)
@@ -235,10 +235,10 @@ def _known(name: str) -> Metric | None:
 def _fitting(
     widths: Mapping[int, int], width: int, narrowest: Sequence[tuple[int, int]]
 ) -> dict[int, int]:
-    """Return widths of columns that together have at most ``width``, if possible.
+    """Return column widths whose total is at most ``width``, if possible.
 
-    Slices go on a line below their metrics first, then verdicts give way, then the names of golden
-    sets and rankers; numbers and the names of metrics never give way.
+    First slices move to a line below their metrics, then verdicts shrink, then the names of golden
+    sets and rankers; numbers and the names of metrics never shrink.
     """
     fitting = dict(widths)
     for column, least in narrowest:

@@ -1,4 +1,4 @@
-"""The first line of a verdict: what fell, by how much, and what that was held against."""
+"""The first line of a verdict: what fell, by how much, and what that was compared with."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def query_drops_text(verdict: GateNumbers) -> str:
 
 
 def _why(verdict: GateNumbers, decision: Decided) -> str:
-    """Return what a fall was held against: an allowance, chance, or a margin.
+    """Return what a fall was compared with: an allowance, chance, or a margin.
 
-    A rule with a test also allows what chance explains, whatever fixed fall it allows.
+    A rule with a test also allows what chance explains, beyond any fixed allowance.
     """
     if verdict.replay is not None and verdict.replay.leaves_open:
         return open_reason(verdict.replay)
@@ -98,7 +98,7 @@ def _group_headline(verdict: GateNumbers, leading: Decided, means: str, why: str
         verdict: a verdict on two groups.
         leading: the decision that it rests on.
         means: the means of both groups.
-        why: what the difference was held against.
+        why: what the difference was compared with.
     """
     groups = verdict.groups
     assert groups is not None

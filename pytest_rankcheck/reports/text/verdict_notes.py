@@ -56,9 +56,9 @@ def verdict_notes(golden_name: str, verdicts: Iterable[Verdict]) -> Iterator[Not
 
 
 def passed_fall_notes(golden: JudgedQueries, falls: Iterable[PassedFall]) -> Iterator[Note]:
-    """Yield the falls that passed: which queries fell most, and which fall would have been shown.
+    """Yield the falls that passed: the queries that fell most, and the detectable fall.
 
-    The note on an inconclusive verdict has its evidence, so that only the queries are missing.
+    The note on an inconclusive verdict already has its evidence, so only the queries are added.
 
     Args:
         golden: what was measured on.
@@ -134,7 +134,7 @@ def ungated_note(
 
     Args:
         golden_name: the golden set or session log.
-        metrics: the metrics for which these are the slices.
+        metrics: the metrics that have these slices.
         not_gated: the label of each slice, and its size.
         kind: what has a value.
         slices: the number of slices, gated or not.

@@ -26,13 +26,13 @@ _TOP = 10
 def number_text(value: float | None, digits: int = 4) -> str:
     """Return a metric's value; ``-`` without a value.
 
-    It is that of reports, which are made of values with six decimals.
+    It is rounded as in reports, which are made of values with six decimals.
     """
     return "-" if value is None or math.isnan(value) else f"{_as_reported(value):.{digits}f}"
 
 
 def change(value: float, digits: int = 4) -> str:
-    """Return a signed difference; one that rounds to nothing keeps enough digits to be seen."""
+    """Return a signed difference; one that would round to 0 keeps enough digits to be seen."""
     value = _as_reported(value)
     if value and abs(value) < 0.5 * 10**-digits:
         return f"{value:+.6f}"
@@ -49,7 +49,7 @@ def means_change(before: float, now: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a time as people say it: ``0.4 ms``, ``41 ms``, ``1.20 s``."""
+    """Return a duration in readable units: ``0.4 ms``, ``41 ms``, ``1.20 s``."""
     if seconds < 0.01:
         return f"{seconds * 1000:.1f} ms"
     return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.2f} s"
@@ -74,7 +74,7 @@ def ranker_on(ranker: str, golden: JudgedQueries, *, is_sized: bool = True) -> s
 def query_in(golden: JudgedQueries, query_id: str) -> str:
     """Return a query's id and text: ``q117 "heat transfer in laminar flow"``.
 
-    A set without ids has the texts in their place, which are said once.
+    If a set has texts in place of ids, the text is shown once.
     """
     text = golden.query(query_id).text
     if text and text != query_id:
@@ -112,7 +112,7 @@ def caveats(evaluation: Evaluation, more: Iterable[str] = ()) -> Mapping[str, An
 
 
 def user_counts(evaluation: Evaluation) -> Iterator[str]:
-    """Yield how many users there are, beside each metric that moves with their number."""
+    """Yield the number of users for each metric that depends on it."""
     known = evaluation.golden.contents.interactions
     for metric in evaluation.computed:
         if metric.name == "AvgPopularity" and known is not None:
@@ -142,11 +142,11 @@ def documents_once(
     """Return the lines on documents of a query, with where the test session has shown them.
 
     Args:
-        name: of the golden set.
+        name: the name of the golden set.
         query_id: the query.
         ranking: its documents; empty if the lines are not about any.
-        lines: what there is to say about them.
-        start: what the first line starts with.
+        lines: the lines about them.
+        start: the beginning of the first line.
     """
     said = tuple(lines)
     is_known = bool(said and ranking)
@@ -190,7 +190,7 @@ def packed(items: Iterable[str], indent: str, gap: str = "      ") -> Iterator[s
 
 
 def gate_words(finding: GateFinding) -> str:
-    """Return what the row of a gate says, in a word or two."""
+    """Return the verdict of a gate's row, in a word or two."""
     words = str(finding.said)
     if finding.bound is not None:
         bound, part = finding.bound
@@ -212,7 +212,7 @@ def bound_text(bound: Bound) -> str:
 
 
 def bounded_text(bound: Bound, part: Bounded) -> str:
-    """Return the mean that was held to a bound, with what was compared if that is another."""
+    """Return the mean that has a bound, and the value that was compared if it is not the mean."""
     mean = number_text(part.mean)
     if bound.confidence is not None:
         side = "lower" if bound.is_floor else "upper"
@@ -228,7 +228,7 @@ def broken_text(bound: Bound) -> str:
 
 
 def precision_text(part: Bounded) -> str:
-    """Return how precisely a value that is no mean is known, and what it depends on, in brackets.
+    """Return in brackets how precisely a value is known that is not a mean, and its conditions.
 
     Such as `` (95% interval 0.0812 to no upper end, concurrency 8)``; empty for a mean.
     """
