@@ -13,10 +13,10 @@ import numpy as np
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.assertions.entered_findings import (
     EnteredGate,
-    GateRow,
     enter_gates,
     enter_question,
     fail_with,
+    gate_row,
 )
 from pytest_rankcheck.errors import ConfigurationError, listed, plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
@@ -24,7 +24,7 @@ from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.explanation.bounds import Bound, Bounded, bounded_places
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
-from pytest_rankcheck.reports.findings import Note, Said, Topic
+from pytest_rankcheck.reports.findings import GateFinding, Note, Said, Topic
 from pytest_rankcheck.reports.ledger import enter, wants_proof
 from pytest_rankcheck.reports.text.wording import bound_text, caveats, golden_name
 
@@ -196,7 +196,7 @@ def _hold(evaluation: Evaluation, bounds: Mapping[Metric, Bound], by: By, min_qu
     gates = [
         EnteredGate(
             metric,
-            _rows(bound, parts[metric]),
+            _rows(evaluation, metric, bound, parts[metric]),
             partial(_numbers, metric, bound, parts[metric]),
             fails=any(part.fails for part in parts[metric]),
         )
@@ -231,13 +231,15 @@ def _numbers(
     return bound_numbers(metric, bound.limit, bound_text(bound), shown)
 
 
-def _rows(bound: Bound, parts: Sequence[Bounded]) -> Iterator[GateRow]:
+def _rows(
+    evaluation: Evaluation, metric: Metric, bound: Bound, parts: Sequence[Bounded]
+) -> Iterator[GateFinding]:
     """Yield the rows of what is gated."""
     for part in parts:
         if part.gated:
             said = Said.WITHIN if part.holds else Said.BEYOND
-            held = {"bound": (bound, part)}
-            yield GateRow(part.label, part.mean, None, said, not part.holds, held)
+            told = {"now": part.mean, "said": said, "failed": not part.holds}
+            yield gate_row(evaluation, metric, part.label, bound=(bound, part), **told)
 
 
 def _check_bound(bound: Bound, metric: Metric, evaluation: Evaluation) -> None:

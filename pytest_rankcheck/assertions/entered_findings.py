@@ -2,43 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.reports.findings import GateFinding, Note, Said, Topic
+from pytest_rankcheck.reports.findings import GateFinding, Note, Topic
 from pytest_rankcheck.reports.ledger import enter, wants_detail, wants_evidence, wants_queries
 
 if TYPE_CHECKING:
-    from pytest_rankcheck.baselines.check import Block
     from pytest_rankcheck.explanation.explanation import Explanation
     from pytest_rankcheck.explanation.gate_numbers import GateNumbers
-    from pytest_rankcheck.gates.verdict import Outcome
     from pytest_rankcheck.proof.gate_questions import Question
     from pytest_rankcheck.remedies import Remedy
-
-
-class GateRow(NamedTuple):
-    """What was decided on all queries, or on a slice: a row of the reports."""
-
-    label: str
-    """The slice as ``attribute=value``; empty for all queries."""
-    now: float
-    baseline: float | None
-    said: Said | Block | Outcome
-    failed: bool
-    more: Mapping[str, Any] = {}
-    """Further fields of the finding."""
 
 
 class EnteredGate(NamedTuple):
     """A metric that an assertion decided on."""
 
     metric: Metric
-    rows: Iterable[GateRow]
+    rows: Iterable[GateFinding]
     """What was decided, on all queries first."""
     numbers: Callable[..., GateNumbers]
     """Returns the numbers that a report shows for the row of a ``label``: all of them
@@ -48,6 +33,12 @@ class EnteredGate(NamedTuple):
     fails: bool = False
     remedy: Remedy | None = None
     """How to fix it if it failed."""
+
+
+def gate_row(evaluation: Evaluation, metric: Metric, label: str = "", **more: Any) -> GateFinding:
+    """Return the row of a metric, on all queries or on a slice, with what was decided on it."""
+    name, ranker = evaluation.golden.name, evaluation.name
+    return GateFinding(golden_set=name, ranker=ranker, metric=str(metric), slice=label, **more)
 
 
 def conclude(topic: Topic, note: str, explanation: Explanation | None) -> None:
@@ -113,23 +104,15 @@ def enter_gates(
             key = measurement.data["key"]
         failed = {**(gate.other.failed if gate.other else {}), **evaluation.failed}
         for row in gate.rows:
-            numbers = gate.numbers(label=row.label, in_full=in_full) if key else None
+            numbers = gate.numbers(label=row.slice, in_full=in_full) if key else None
             given = explanation if row.failed and told is None else None
             told = told or given
-            finding = GateFinding(
-                golden_set=evaluation.golden.name,
-                ranker=evaluation.name,
-                metric=str(gate.metric),
-                slice=row.label,
-                now=row.now,
-                baseline=row.baseline,
-                said=row.said,
-                failed_queries=0 if row.label else len(failed),
-                failed=row.failed,
+            finding = replace(
+                row,
+                failed_queries=0 if row.slice else len(failed),
                 failure=given,
                 remedy=gate.remedy if row.failed else None,
                 numbers=replace(numbers, measurement=key) if numbers else None,
-                **row.more,
                 **more,
             )
             enter(finding)

@@ -11,10 +11,10 @@ from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.assertions.bound_assertions import By
 from pytest_rankcheck.assertions.entered_findings import (
     EnteredGate,
-    GateRow,
     enter_gates,
     enter_question,
     fail_with,
+    gate_row,
 )
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.baseline import Baseline
@@ -30,7 +30,7 @@ from pytest_rankcheck.gates.family_decisions import decide_family
 from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike, metrics_of
-from pytest_rankcheck.reports.findings import Note, Remark, Said, Topic
+from pytest_rankcheck.reports.findings import GateFinding, Note, Remark, Said, Topic
 from pytest_rankcheck.reports.ledger import (
     enter,
     fails_if_inconclusive,
@@ -230,7 +230,7 @@ def held(
 
             enter(Note(Topic.INCONCLUSIVE, inconclusive_text(verdict, evaluation)))
         labels = _concerned([verdict]) if fails else ()
-        rows = _verdict_rows(verdict, verdict.outcome, labels, fails=fails)
+        rows = _verdict_rows(evaluation, verdict, verdict.outcome, labels, fails=fails)
         numbers = partial(_numbers, evaluation, metric, verdict, comparison)
         gates.append(EnteredGate(metric, rows, numbers, comparison.other, fails=fails))
     enter_gates(evaluation, gates, explanation)
@@ -279,7 +279,7 @@ def _enter_undecided(
 
 def _checked_rows(
     check: MetricCheck, block: Block | None, evaluation: Evaluation, verdict: Verdict | None
-) -> Iterator[GateRow]:
+) -> Iterator[GateFinding]:
     """Yield the rows of a check against a record.
 
     Args:
@@ -291,10 +291,11 @@ def _checked_rows(
     said: Said | Block | None = block
     if block is None and (check.approvals or check.is_granted):
         said = Said.APPROVED if check.approvals else Said.GRANTED
-    failed, approved = block is not None, {"approved": check.approvals}
+    failed = block is not None
     if verdict is None:
-        word = said or (Said.NEW if check.is_new else Said.ANEW)
-        yield GateRow("", evaluation.mean(check.metric), None, word, failed, approved)
+        told: dict[str, Any] = {"failed": failed, "approved": check.approvals}
+        told["said"] = said or (Said.NEW if check.is_new else Said.ANEW)
+        yield gate_row(evaluation, check.metric, now=evaluation.mean(check.metric), **told)
         return
     verdicts = [each for each in (check.verdict, check.strict) if each is not None]
     labels = _concerned(verdicts) if block in (None, *OF_GATES) else {""}
@@ -302,21 +303,24 @@ def _checked_rows(
     if labels.isdisjoint(part.label for part in verdict.gated):
         labels = {""} if labels else labels
     said = said or Said.PASSED
-    for row in _verdict_rows(verdict, said, labels, fails=failed, better=check.is_better):
-        yield row._replace(more=approved) if row.label in labels else row
+    rows = _verdict_rows(evaluation, verdict, said, labels, fails=failed, better=check.is_better)
+    for row in rows:
+        yield replace(row, approved=check.approvals) if row.slice in labels else row
 
 
 def _verdict_rows(
+    evaluation: Evaluation,
     verdict: Verdict,
     said: Said | Block | Outcome,
     labels: Container[str],
     *,
     fails: bool,
     better: bool = False,
-) -> Iterator[GateRow]:
+) -> Iterator[GateFinding]:
     """Yield the rows of a verdict: all queries, and each gated slice, with its own numbers.
 
     Args:
+        evaluation: what was measured.
         verdict: what a gate decided.
         said: what some rows say instead of their outcomes.
         labels: the labels of those rows.
@@ -326,12 +330,11 @@ def _verdict_rows(
     if said == Outcome.REGRESSED and verdict.only_loses_answers:
         said = Said.LOST_ANSWERS
     for part in verdict.gated:
-        means = part.pairs.mean_after, part.pairs.mean_before
-        if part.label in labels:
-            yield GateRow(part.label, *means, said, failed=fails)
-        else:
-            own, more = _said(part, better=better), _besides(part, verdict)
-            yield GateRow(part.label, *means, own, failed=False, more=more)
+        decided: dict[str, Any] = {"said": said, "failed": fails}
+        if part.label not in labels:
+            decided = {"said": _said(part, better=better), **_besides(part, verdict)}
+        means = {"now": part.pairs.mean_after, "baseline": part.pairs.mean_before}
+        yield gate_row(evaluation, verdict.metric, part.label, **means, **decided)
 
 
 def _said(part: Decision, *, better: bool) -> Said:

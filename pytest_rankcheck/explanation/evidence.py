@@ -30,7 +30,6 @@ class Power:
 class Evidence:
     """What the differences of single queries show."""
 
-    interval: tuple[float, float]
     p: float
     """One-sided p of a fall, not corrected."""
     test: str
@@ -38,7 +37,6 @@ class Evidence:
     """Whether nothing changed."""
     has_range: bool
     """Whether it is known how far the metric can fall."""
-    effect: float
     power: Power
     bound: float
     """The lower bound of the gain."""
@@ -87,12 +85,10 @@ def evidence_for(verdict: Verdict) -> Evidence | None:
     if pairs.clusters is not None and not unpaired:
         clusters = len(set(pairs.clusters.tolist()))
     return Evidence(
-        interval=pairs.interval(),
         p=pairs.p_of_fall(),
         test=pairs.test_name,
         is_same=pairs.is_same,
         has_range=not math.isinf(differences.full_range),
-        effect=differences.effect,
         power=power_of(verdict, pairs),
         bound=differences.lower_bound(verdict.alpha),
         needed=needed if is_short else None,

@@ -37,10 +37,11 @@ def evidence_lines(verdict: GateNumbers) -> Iterator[str]:
     if evidence.is_same:
         yield from _ruled_out(verdict, evidence)
         return
-    low, high = evidence.interval
-    interval = f"95% interval of the difference [{change(low)}, {change(high)}], "
-    p = f"p {p_text(evidence.p)} ({evidence.test})"
-    yield f"{'' if math.isnan(low) else interval}{p}"
+    leading, p = verdict.leading, f"p {p_text(evidence.p)} ({evidence.test})"
+    if leading.interval is not None:
+        low, high = map(change, leading.interval)
+        p = f"95% interval of the difference [{low}, {high}], {p}"
+    yield p
     yield from _units(verdict, evidence)
     yield from _decided(verdict, evidence)
     yield from _ruled_out(verdict, evidence)
@@ -50,7 +51,7 @@ def evidence_lines(verdict: GateNumbers) -> Iterator[str]:
         yield evidence.noise.share_text(evidence.noise_share)
     power = power_text(verdict.metric, evidence.power, verdict.alpha)
     if evidence.power.is_possible:
-        effect = f"effect {evidence.effect:+.2f} standard deviations"
+        effect = f"effect {leading.effect:+.2f} standard deviations"
         power = f"{effect}; {power}{_needed(verdict, evidence)}"
     if power:
         yield power
