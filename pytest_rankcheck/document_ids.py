@@ -1,4 +1,4 @@
-"""Rules that map document ids, and the search for a rule by which two kinds of ids meet."""
+"""Rules that map document ids, and the search for a rule by which two kinds of ids match."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def joining_rule(samples: Sequence[IdSample]) -> tuple[tuple[str, ...], int]:
     """Return the one or two rules by which judged and ranked documents meet, as few as possible.
 
     Args:
-        samples: the judged and the ranked documents of queries where the two never meet.
+        samples: the judged and the ranked documents of queries where the two never match.
 
     Returns:
         The named rules that make documents meet in the most queries, and in how many; none if no

@@ -1,1 +1,1 @@
-"""Comparison: two measurements held against each other, by query or as two samples."""
+"""Comparison: two measurements compared with each other, by query or as two samples."""

@@ -21,7 +21,7 @@ from pytest_rankcheck.evaluation.recorded_precision import SLACK
 LEVEL = 0.01
 """The level of all tests."""
 _LEAST_SHARE = 1 / 3
-"""A cause is named if the queries that have it have a third of the whole fall."""
+"""A cause is named if the queries that have it account for a third of the whole fall."""
 _SHOWN = 3
 """How many documents are named."""
 
@@ -32,7 +32,7 @@ class CauseKind(StrEnum):
     """What the queries that fell have in common."""
 
     IDS = "ids"
-    """Documents that they lost have ids of another form now."""
+    """Documents that they lost now have ids of another form."""
     GONE = "gone"
     """They lost documents that are no longer in the catalogue."""
     MISSING = "missing"
@@ -42,7 +42,7 @@ class CauseKind(StrEnum):
     REVERSED = "reversed"
     """Their rankings are in the reverse order, or most of each is."""
     WORLD = "world"
-    """What changed of the declared world; it is not about single queries."""
+    """The changes of the declared world, which are not about single queries."""
     SLICE = "slice"
     """They have the same value of an attribute."""
     WORDS = "words"
@@ -53,11 +53,11 @@ class CauseKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Something that queries that fell have in common. It says where and what, never why."""
+    """Something that queries that fell have in common: where and what, never why."""
 
     kind: CauseKind
     queries: tuple[str, ...]
-    """Those of the queries that fell that have it, in the golden set's order."""
+    """The queries that fell and have it, in the golden set's order."""
     fallen: int
     """How many queries fell."""
     shared: int
@@ -68,9 +68,9 @@ class Cause:
     """What it is about: an attribute and its value, a word, documents, an id before and now, or
     how the world changed, in sentences."""
     number: int | None = None
-    """How many words the queries have; below how many documents their rankings are (1: there are
-    none); in how many first places a document is new; or how far down the rankings are known from
-    which documents are missing (None: to the end)."""
+    """Depending on the kind: the number of words of the queries; the number that their rankings are
+    shorter than (1: they are empty); the number of first places in which a document is new; or the
+    depth to which the rankings that lack documents are known (None: to the end)."""
     before: int = 0
     """How many of all queries had it before."""
 
@@ -105,7 +105,7 @@ class Cause:
 
 
 class Fall:
-    """The fall of a metric whose causes are looked for.
+    """The fall of a metric, whose causes are to be found.
 
     Args:
         evaluation: what is measured now.
@@ -138,7 +138,7 @@ class Fall:
     def cause(
         self, kind: CauseKind, has_it: BoolArray | Sequence[int], **details: Any
     ) -> Cause | None:
-        """Return what queries have in common; None if they have too little of the fall.
+        """Return a cause; None if the queries that have it explain too little of the fall.
 
         Args:
             kind: what it is.

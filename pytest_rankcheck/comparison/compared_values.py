@@ -25,7 +25,7 @@ from pytest_rankcheck.statistics.sign_flip import (
 from pytest_rankcheck.statistics.weighted_clusters import contributions, effective_count, unit_means
 
 _MANY = 100
-"""From this number of units on, the smallest detectable fall is detected as often as planned."""
+"""With at least this many units, the smallest detectable fall is detected as often as planned."""
 
 
 class Sides(NamedTuple):
@@ -51,7 +51,7 @@ class ComparedValues(ABC):
     before: FloatArray
     after: FloatArray
     noise: RunNoise | None = None
-    """How much the mean varies between runs; None if no side averages several."""
+    """How much the mean varies between runs; None if neither side averages several."""
     weights: FloatArray | None = None
     """How much each value of ``after`` counts; None: all count the same."""
     clusters: IntArray | None = None
@@ -67,7 +67,7 @@ class ComparedValues(ABC):
     @property
     @abstractmethod
     def gains(self) -> FloatArray:
-        """How much better each query is that is on both sides, ``[n]``.
+        """The gain of each query that is on both sides, ``[n]``.
 
         Positive is better whatever the metric's direction.
         """
@@ -75,7 +75,7 @@ class ComparedValues(ABC):
     @property
     @abstractmethod
     def size(self) -> int:
-        """The number of queries; of two samples, the size of the smaller one."""
+        """The number of queries; for two samples, the size of the smaller one."""
 
     @property
     @abstractmethod
@@ -85,7 +85,7 @@ class ComparedValues(ABC):
     @property
     @abstractmethod
     def changed_units(self) -> int:
-        """The number of independent units that changed; of two samples, all of them."""
+        """The number of independent units that changed; for two samples, all of them."""
 
     @property
     @abstractmethod
@@ -99,12 +99,12 @@ class ComparedValues(ABC):
 
     @abstractmethod
     def p_of_fall(self, test: FallTest = "sign_flip") -> float:
-        """Return the one-sided p of a fall; small if the fall is more than chance."""
+        """Return the one-sided p of a fall; small if chance does not explain the fall."""
 
     @property
     @abstractmethod
     def test_name(self) -> str:
-        """What messages call the test of `p_of_fall`."""
+        """The name of the test of `p_of_fall` in messages."""
 
     @property
     def effective_size(self) -> float | None:
@@ -113,7 +113,7 @@ class ComparedValues(ABC):
 
     @property
     def is_coarse(self) -> bool:
-        """Whether the power to detect a fall is less than planned: few changes, all of one size.
+        """Whether the power to detect a fall is less than planned, with few changes of equal size.
 
         The rates are those of docs/calibration.md.
         """
@@ -123,10 +123,10 @@ class ComparedValues(ABC):
 
     @abstractmethod
     def smallest_p(self, test: FallTest = "sign_flip") -> float:
-        """Return the smallest p that a fall could have with as many changed units."""
+        """Return the smallest p that a fall could have with this many changed units."""
 
     def p_of_rise(self, test: FallTest = "sign_flip") -> float:
-        """Return the one-sided p of a rise; small if the gain is more than chance."""
+        """Return the one-sided p of a rise; small if chance does not explain the gain."""
         return replace(self, before=self.after, after=self.before).p_of_fall(test)
 
     @cached_property
@@ -152,7 +152,7 @@ class ComparedValues(ABC):
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the confidence interval of the difference; NaN with fewer than two queries.
 
-        NaN too for a metric of the whole run. It ends where differences of the metric can.
+        Also NaN for a metric of the whole run. It is cut at the possible differences of the metric.
         """
         lowest, highest = self.metric.definition.range
         low, high = self.differences.interval(level)
@@ -202,7 +202,7 @@ class Paired(ComparedValues):
     def gains(self) -> FloatArray:
         """How much better each query is, ``[n]``; positive is better for every metric.
 
-        Empty for a metric of the whole run, of which no query has a value.
+        Empty for a metric of the whole run, because no query has a value of its own.
         """
         return self.metric.kind.of_each(self.metric.gain(self.before, self.after))
 
@@ -249,9 +249,9 @@ class Paired(ComparedValues):
         return self.differences.unseen_gain * self.units / largest
 
     def p_of_fall(self, test: FallTest = "sign_flip") -> float:
-        """Return the one-sided p of a fall; small if the fall is more than chance.
+        """Return the one-sided p of a fall; small if chance does not explain the fall.
 
-        NaN without queries, and for a metric of the whole run. With several runs, that of
+        NaN without queries, and for a metric of the whole run. With several runs, it is that of
         Student's t over both sources of noise, whatever the test.
 
         One gain that was not sampled, of a quarter of the largest change, is added to the
@@ -276,9 +276,9 @@ class Paired(ComparedValues):
         return "paired sign-flip test" if self.noise is None else self.noise.test_name
 
     def smallest_p(self, test: FallTest = "sign_flip") -> float:
-        """Return the smallest p that a fall could have with as many changed units.
+        """Return the smallest p that a fall could have with this many changed units.
 
-        That is p if each of them had fallen by as much as it changed.
+        It is the p of a fall in which each of them lost as much as it changed.
         """
         if self.noise is not None:
             return replace(self.differences, gains=-np.abs(self.gains)).fall_p()
@@ -294,7 +294,7 @@ class Paired(ComparedValues):
         return self.at(np.flatnonzero(has_both).tolist())
 
     def at(self, places: Sequence[int]) -> Paired:
-        """Return only the pairs at these indexes, without the noise: that is of other means."""
+        """Return only the pairs at these indexes, without the noise of other means."""
         chosen = np.asarray(places, dtype=np.intp)
         return replace(
             self,

@@ -83,7 +83,7 @@ class Comparison(QueryOverlap):
     # --- the terms of the comparison: slices, independent units, noise ------------------------
 
     def by_earlier_terms(self) -> Comparison:
-        """Return the same comparison with the slices and clusters that the other side has.
+        """Return the same comparison by the slices and clusters of the other side.
 
         The noise of several runs is by earlier terms too: see `RunNoise.by_earlier_terms`.
         """
@@ -226,7 +226,7 @@ class Comparison(QueryOverlap):
         """Return pairs with the noise of their means between runs, if a side averages several.
 
         Args:
-            pairs: of all queries, or of a slice.
+            pairs: those of all queries, or of a slice.
             label: the slice as ``attribute=value``; empty for all queries.
         """
         asked = pairs.metric, pairs.query_ids, label
@@ -248,12 +248,12 @@ class Comparison(QueryOverlap):
 
     @checked_arguments
     def p(self, metric: MetricLike, test: FallTest = "sign_flip") -> float:
-        """Return the one-sided p of a fall: small if it is more than chance.
+        """Return the one-sided p of a fall: small if chance does not explain it.
 
         Args:
             metric: a name such as ``"nDCG@10"``, a ``Metric`` or an ir_measures object.
-            test: ``"sign_flip"`` or ``"t"``, paired by query. Of two samples, p is
-                that of Welch's t-test or, if one is below 1,000, of a permutation test.
+            test: ``"sign_flip"`` or ``"t"``, paired by query. For two samples, p is that of Welch's
+                t-test or, if one has fewer than 1,000 values, of a permutation test.
         """
         return self.values(metric).p_of_fall(test)
 
@@ -307,10 +307,10 @@ class Comparison(QueryOverlap):
     def in_common(self, metric: MetricLike, world: Sequence[str] = ()) -> Sequence[Cause]:
         """Return what the queries that fell have in common, facts first, then the best contrasts.
 
-        A cause is named if the queries that have it have a third of the fall. A contrast must also
-        be more frequent among the queries that fell than chance explains, and have more falls than
-        rises. Empty if there is none, and for a metric or two logs in which no query has a
-        difference of its own.
+        A cause is named if the queries that have it account for a third of the fall. A contrast
+        must also be more frequent among the queries that fell than chance explains, and have more
+        falls than rises. The result is empty without causes, and if no query has a difference of
+        its own, as for metrics of the whole run and two different logs.
 
         Args:
             metric: the metric that fell.
@@ -323,9 +323,10 @@ class Comparison(QueryOverlap):
     def unjudged(self, metric: MetricLike) -> Unjudged:
         """Return how much of the difference unjudged documents could explain.
 
-        Counted are those that are new in the top k (the metric's cutoff, else 10) and those that
-        left it: how many there are, the change of Judged@k, and the difference if all of them were
-        irrelevant, if only the new ones had the highest grade, or only those that left.
+        It counts the unjudged documents that are new in the top k (the metric's cutoff, else 10)
+        and those that left it. It gives their numbers, the change of Judged@k, and the difference
+        if all of them were irrelevant, if only the new ones had the highest grade, or only those
+        that left.
         """
         return self.unjudged_in(self.values(metric))
 
@@ -334,7 +335,7 @@ class Comparison(QueryOverlap):
 
         Args:
             values: those of the queries.
-            in_full: whether with all bounds, or only with that of the new ones.
+            in_full: whether to compute all bounds, or only that of the new ones.
         """
         from pytest_rankcheck.comparison.unjudged_documents import unjudged_between
 
@@ -342,13 +343,13 @@ class Comparison(QueryOverlap):
         return unjudged_between(*sides, values, self._documents, in_full=in_full)
 
     def crossing(self, values: ComparedValues) -> Crossing | None:
-        """Return how many relevant documents crossed the cutoff; None if none, or not known."""
+        """Return how many relevant documents crossed the cutoff; None if none or unknown."""
         from pytest_rankcheck.comparison.rank_changes import crossing_between
 
         return crossing_between(self.evaluation, self.other, values)
 
     def _repr_html_(self) -> str:
-        """Return the table that a notebook shows: each metric, and how certain its change is."""
+        """Return the table for a notebook: each metric, and how certain its change is."""
         import pandas as pd
 
         recorded = self.other.recorded_metrics
@@ -386,7 +387,7 @@ def _row_of(values: ComparedValues) -> dict[str, float]:
 def _sample(
     side: Measured, metric: Metric, places: Sequence[int] | None
 ) -> tuple[tuple[str, ...], FloatArray, IntArray | None]:
-    """Return the ids, the values and the units of the sessions with a value, of all or of some."""
+    """Return the ids, values and units of all or some sessions, if they have a value."""
     values = recorded_values(side, metric)
     chosen = np.arange(len(values)) if places is None else np.asarray(places, np.intp)
     chosen = chosen[~np.isnan(values[chosen])]

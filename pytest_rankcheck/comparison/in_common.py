@@ -1,4 +1,4 @@
-"""What the queries that fell have in common: facts, and what they have more often than others.
+"""What the queries that fell have in common: facts, and traits more frequent than in others.
 
 It is found from what is known of both sides; nothing is ranked again.
 """
@@ -22,9 +22,9 @@ from pytest_rankcheck.statistics.enrichment import fisher_p, more_falls_p, small
 from pytest_rankcheck.statistics.multiplicity import corrected
 
 _SAME_FALLS = 0.8
-"""Of two contrasts that share so much of the falls of either, only the better one is named."""
+"""If two contrasts share this much of the falls of either, only the better one is named."""
 _FIRST = 3
-"""In how many first places a document is new."""
+"""The number of first places in which a document is new."""
 _WORD = re.compile(r"\w+")
 
 T = TypeVar("T")
@@ -57,7 +57,7 @@ def causes_in_common(
 
 
 def _contrasts(fall: Fall) -> Sequence[Cause]:
-    """Return what those that fell have more often than chance explains, the best first.
+    """Return the traits that those that fell have more often than chance explains, best first.
 
     The best has the highest harmonic mean of coverage (how many of those that fell have it) and
     precision (how many of those that have it fell).
@@ -123,7 +123,7 @@ def _traits(fall: Fall) -> Mapping[_Trait, Sequence[int]]:
 
 
 def _grouped(traits: Iterable[tuple[int, Iterable[T]]]) -> Mapping[T, Sequence[int]]:
-    """Return the places at which each trait is."""
+    """Return the places of the queries that have each trait."""
     found: dict[T, list[int]] = {}
     for place, its in traits:
         for trait in its:

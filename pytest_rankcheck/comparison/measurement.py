@@ -1,4 +1,4 @@
-"""Two measurements, such as an evaluation and a baseline record: what each has, what they share."""
+"""Two measurements, such as an evaluation and a baseline record, and what they share."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Measured(Protocol):
 
     @property
     def cluster_names(self) -> Sequence[str] | None:
-        """Whose each query is, in the order of `query_ids`; None if it has no names of units."""
+        """The name of the independent unit of each query, in order; None if units have no names."""
 
     def mean(self, metric: Metric) -> float:
         """The mean of a metric over the queries that count."""
@@ -69,7 +69,7 @@ class Measured(Protocol):
         """Return whether it has values of a metric."""
 
     def averaged(self, metric: Metric, query_ids: Sequence[str] = (), label: str = "") -> Averaged:
-        """What a mean over some queries, of the slice ``label`` or of all, is the mean of."""
+        """The runs behind a mean over some queries, of the slice ``label`` or of all."""
 
     def slice_places(self, attribute: str) -> Mapping[str, Sequence[int]]:
         """The indexes of each slice's queries in `query_ids`; empty if they are not known."""
@@ -170,7 +170,7 @@ def places_in(query_ids: Sequence[str], chosen: Iterable[str]) -> PlaceArray:
 
 
 def recorded_values(side: Measured, metric: Metric) -> FloatArray:
-    """Return the value of each query as a record has it, ``[Q]``."""
+    """Return the value of each query, rounded as in a record, ``[Q]``."""
     return as_recorded(metric.kind.column(side.values(metric)))
 
 
@@ -182,7 +182,7 @@ def mean_before(
 ) -> float:
     """Return the mean before: of the same queries, or of all sessions of another log.
 
-    NaN if the golden set has changed: the mean now is that of other queries.
+    NaN if the golden set has changed, because the mean now is over other queries.
     """
     if not metric.kind.has_parts:
         return math.nan if other is None or not other.fits(metric) else other.mean(metric)

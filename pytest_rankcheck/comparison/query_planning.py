@@ -41,7 +41,7 @@ def plan(
     differences vary is itself an estimate: ``attrs["lowest"][margin][power]`` and
     ``attrs["highest"][margin][power]`` are the ends of the 80% interval of each number (jackknife;
     both are empty if only one query changed). Weights and clusters of queries count: further
-    queries are assumed to have weights as unequal, and clusters as large, as those measured.
+    queries are assumed to have equally unequal weights and equally large clusters.
 
     Args:
         evaluation: what was measured.
@@ -64,7 +64,7 @@ def plan(
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How much the differences of queries vary, and where that is known from."""
+    """How much the differences of queries vary, and how that is known."""
 
     deviation: float
     """Their standard deviation."""
@@ -77,9 +77,9 @@ class Spread:
 
 
 def spread_of(evaluation: Evaluation, metric: Metric, values: ComparedValues | None) -> Spread:
-    """Return how much differences vary, as much as the weights and clusters of queries make them.
+    """Return how much differences vary, with the weights and clusters of queries.
 
-    Of clusters, it is the deviation of queries whose mean would be as uncertain.
+    With clusters, it is the deviation of independent queries whose mean would be as uncertain.
 
     Args:
         evaluation: what was measured.

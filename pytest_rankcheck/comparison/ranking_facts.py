@@ -21,9 +21,9 @@ _SHORT = 10
 """A ranking is short if it has fewer documents."""
 _LEAST_MISSING, _MISSING_SHARE = 3, 0.02
 _SAMPLE = 50
-"""In how many queries a rule is looked for that makes old and new ids meet."""
+"""The number of queries in which a rule that makes old and new ids match is searched for."""
 _LEAST_ORDERED, _REVERSED = 4, 0.75
-"""A ranking is reversed if at least so many documents are on both sides, and this share of their
+"""A ranking is reversed if at least this many documents are on both sides, and this share of their
 pairs is in the reverse order."""
 
 Lost = Sequence[tuple[int, str]]
@@ -33,7 +33,7 @@ Lost = Sequence[tuple[int, str]]
 def ranking_facts(fall: Fall) -> Iterator[Cause | None]:
     """Yield what the rankings of queries that fell have in common, in the order of `CauseKind`.
 
-    A lost document counts for the first fact that is true of it.
+    A lost document counts for the first fact that applies to it.
     """
     lost = _lost(fall)
     shared = _repeated([old for old, new in zip(fall.before, fall.now, strict=True) if new])
@@ -85,9 +85,9 @@ def _not_in(doc_ids: set[str], rankings: Rankings) -> set[str]:
 
 
 def _are_missing(fall: Fall, shared: set[str], absent: set[str]) -> bool:
-    """Return whether so many documents that two queries had are in no ranking now.
+    """Return whether many documents that two queries had are in no ranking now.
 
-    Where rankings are short, a changed ranker loses some too, and as many are new.
+    If rankings are short, a ranker that only changed also loses some, but as many are new.
     """
     if len(absent) < max(_LEAST_MISSING, _MISSING_SHARE * len(shared)):
         return False
@@ -96,7 +96,7 @@ def _are_missing(fall: Fall, shared: set[str], absent: set[str]) -> bool:
 
 
 def _renamed(fall: Fall, absent: Lost) -> Mapping[tuple[int, str], str]:
-    """Return the new id of each lost document whose id has another form now.
+    """Return the new id of each lost document whose id now has another form.
 
     Args:
         fall: the fall.
@@ -118,7 +118,7 @@ def _renamed(fall: Fall, absent: Lost) -> Mapping[tuple[int, str], str]:
 
 
 def _not_in_catalogue(fall: Fall, doc_ids: Sequence[str]) -> set[str]:
-    """Return the documents that the table of all documents does not have."""
+    """Return the documents that are not in the table of all documents."""
     catalogue = fall.golden.catalogue
     with suppress(GoldenSetError):  # the linter says what is wrong with the table
         if catalogue is not None:
@@ -129,7 +129,7 @@ def _not_in_catalogue(fall: Fall, doc_ids: Sequence[str]) -> set[str]:
 
 
 def _of_lost(fall: Fall, kind: CauseKind, lost: Lost, **details: Any) -> Cause | None:
-    """Return a fact about lost documents, which names those of the most queries first."""
+    """Return a fact about lost documents; those that most queries lost are named first."""
     names = tuple(doc for doc, _ in Counter(doc for _, doc in lost).most_common())
     return fall.cause(kind, [place for place, _ in lost], **{"names": names, **details})
 
@@ -161,7 +161,7 @@ def _reversed(fall: Fall) -> Cause | None:
 
 
 def _turned(before: Sequence[str], now: Sequence[str]) -> float:
-    """Return of how many pairs of the first documents before the order is reversed now.
+    """Return the share of pairs of the earlier top documents whose order is reversed now.
 
     NaN if hardly any of them are ranked now.
     """

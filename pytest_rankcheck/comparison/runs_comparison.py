@@ -30,13 +30,13 @@ RunLike = Run | Evaluation | str | PathLike[str]
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """A metric of a run, compared with that of the run that all are compared with."""
+    """A metric of a run, compared with the base run."""
 
     run: str
     metric: str
     mean: float
     difference: float
-    """How far the mean is above that of the other run."""
+    """How far the mean is above that of the base run."""
     low: float
     """The lower end of the 95% interval of the difference (Student's t)."""
     high: float
@@ -44,7 +44,7 @@ class RunRow:
     p: float
     """Two-sided p of the difference (Student's t), corrected for all runs and metrics (Holm)."""
     wins: int
-    """How many queries are better than in the other run."""
+    """How many queries are better than in the base run."""
     ties: int
     """How many queries are equal."""
     losses: int
@@ -170,7 +170,7 @@ def _run(given: RunLike) -> Any:
 
 
 def _row(name: str, comparison: Comparison, values: ComparedValues) -> RunRow:
-    """Return the row of a metric, of all queries or of a slice, with a p that is not corrected."""
+    """Return the row of a metric, for all queries or a slice, with an uncorrected p."""
     differences, metric = values.differences, values.metric
     low = high = p = detectable = math.nan
     is_other = comparison.evaluation is not comparison.other
@@ -184,7 +184,7 @@ def _row(name: str, comparison: Comparison, values: ComparedValues) -> RunRow:
 
 
 def _judged(evaluation: Evaluation, k: int) -> float:
-    """Return the mean share of the top k that is judged, of the queries with a ranking."""
+    """Return the mean judged share of the top k, over the queries with a ranking."""
     grades = evaluation.golden.grades
     shares = [
         # A document with a negative grade counts as unjudged.

@@ -1,12 +1,12 @@
 """Values at the baseline's mix: each slice counts as much as it did before.
 
 If phones rise from 30% to 45% of the sessions and are harder, the mean falls although nothing
-changed on any device. Direct standardisation gives each slice of now the share that it had before:
-sum over slices of p0_s (m1_s - m0_s), by weighting each value of now with p0_s / p1_s (Kitagawa,
+changed on any device. Direct standardisation gives each slice now the share that it had before: sum
+over slices of p0_s (m1_s - m0_s), by weighting each value now with p0_s / p1_s (Kitagawa,
 Components of a difference between two rates, JASA 50, 1955; Fleiss, Levin and Paik, Statistical
 Methods for Rates and Proportions, 2003, section 19.3). The rest of the difference is mix. The
 weights are taken as given, so the spread between slices stays in the standard error, which is
-slightly too large therefore.
+therefore slightly too large.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 
 MOST_MISSING = 0.05
-"""If slices with a larger share of the baseline are gone, its mix cannot be restored."""
+"""If slices with more than this share of the baseline are gone, its mix cannot be restored."""
 
 
 class Standardised(NamedTuple):
-    """The values of a metric at the mix of an attribute that the baseline has."""
+    """The values of a metric at the baseline's mix of an attribute."""
 
     values: ComparedValues
-    """With weights; without the slices that only one side has."""
+    """The weighted values, without the slices that only one side has."""
     missing: tuple[str, ...]
     """The slices of the baseline that are gone."""
     missing_share: float
@@ -109,7 +109,7 @@ def standardised(comparison: Comparison, metric: Metric, attribute: str) -> Stan
 def _sizes(
     measured: Measured, metric: Metric, places: Mapping[str, Sequence[int]]
 ) -> Mapping[str, float]:
-    """Return how much the queries of each slice weigh in the mean of a metric."""
+    """Return the weight of the queries of each slice in the mean of a metric."""
     values, weights = measured.values(metric), measured.weights_of(metric)
     counting = np.where(np.isnan(values), 0.0, 1.0 if weights is None else weights)
     return {name: float(counting[np.asarray(its, np.intp)].sum()) for name, its in places.items()}
@@ -118,7 +118,7 @@ def _sizes(
 def _at_mix(
     slices: IntArray, weights: FloatArray | None, wanted: FloatArray
 ) -> tuple[PlaceArray, FloatArray, BoolArray]:
-    """Return weights that give each slice of now the size that it had before.
+    """Return weights that give each slice now the size that it had before.
 
     Args:
         slices: the number of the slice of each value now; -1 without one.
@@ -126,7 +126,7 @@ def _at_mix(
         wanted: the size of each slice before.
 
     Returns:
-        The values that have a weight, their weights with a mean of 1, and which slices there are.
+        The values that have a weight, their weights with a mean of 1, and the slices on both sides.
     """
     if weights is None:
         weights = np.ones(len(slices))
@@ -142,7 +142,7 @@ def _at_mix(
 
 
 def refuse_outcomes(comparison: Comparison, metric: Metric, attribute: str) -> None:
-    """Refuse slices of sessions that record the outcome: with the earlier mix, no mean can fall.
+    """Refuse slices that record the outcome of sessions: at the earlier mix, no mean can fall.
 
     Raises:
         ConfigurationError: all sessions of each slice have the same value, but slices differ.

@@ -1,8 +1,8 @@
 """How much of a difference unjudged documents could explain.
 
-A better ranker finds unjudged documents, and they count as not relevant. So do those that it no
-longer shows. The bounds are the differences if only the new ones at the top had the highest grade,
-or only those that left it (compare the residual of Moffat and Zobel, TOIS 2008, for one ranking).
+A better ranker finds unjudged documents, which count as not relevant. So do those that it no longer
+shows. The bounds are the differences if only the new ones at the top had the highest grade, or only
+those that left it (compare the residual of Moffat and Zobel, TOIS 2008, for one ranking).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Unjudged:
     documents: int
     """How many documents are new and unjudged, over all queries."""
     queries: int
-    """In how many queries there are new ones."""
+    """How many queries have new ones."""
     left: int
     """How many unjudged documents left the top, over all queries."""
     judged_before: float
@@ -64,7 +64,7 @@ class Unjudged:
 
 
 _NOTHING = Unjudged(TOP, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-"""For metrics of sessions and of the whole run, which use no judgments of single documents."""
+"""None for metrics of sessions and of the whole run, which use no judgments of single documents."""
 
 
 def unjudged_between(
@@ -79,16 +79,16 @@ def unjudged_between(
 
     The values of both sides are computed again, because a document that becomes relevant changes
     the ideal ranking of both; so both must be known far enough down (a baseline record has ten
-    documents per query). Only the values before of a metric that the first relevant document
-    decides, such as RR, can stay as they are.
+    documents per query). Only if the first relevant document decides a metric, as in RR, can the
+    values before stay as they are.
 
     Args:
         evaluation: what is measured now.
         other: what it is compared with.
         values: the values of a metric on both sides, for all queries or for a slice.
-        documents_of: returns those at the top, given how many count as the top.
-        in_full: whether with all bounds, or only with that of the new ones, where irrelevant
-            documents are judged too; the others are NaN.
+        documents_of: returns the documents at the top, given how many count as the top.
+        in_full: whether to compute all bounds; otherwise only that of the new ones, if irrelevant
+            documents are judged too, and the others are NaN.
     """
     if not isinstance(values, Paired) or values.metric.kind.takes is not JudgedHits:
         return _NOTHING
@@ -123,10 +123,10 @@ def unjudged_between(
 
 
 class QueryTop(NamedTuple):
-    """How many of the first documents of a query's two rankings are of each kind."""
+    """The numbers of documents of each kind at the top of a query's two rankings."""
 
     judged_before: int
-    """A document with a negative grade is not."""
+    """Documents with a negative grade do not count."""
     judged_after: int
     new: int
     """Unjudged documents that are only in the top now."""
@@ -140,8 +140,8 @@ _NEW, _LEFT = QueryTop._fields.index("new"), QueryTop._fields.index("left")
 class TopDocuments:
     """The first documents of the queries of both sides, joined with their judgments once.
 
-    In queries that have unjudged documents which are new in the top, or left it, these and the
-    judged ones are numbered. So the rankings stay joined, whatever grades the numbers get.
+    In queries with unjudged documents that are new in the top or left it, these and the judged ones
+    are numbered. So the rankings stay joined whatever grades the numbers get.
 
     Args:
         evaluation: what is measured now.
@@ -261,9 +261,9 @@ def can_rejudge(side: Measured, metric: Metric) -> bool:
 
 
 def _is_decided_by_first(side: Measured, metric: Metric) -> bool:
-    """Return whether the first relevant document of a ranking decides a metric, and nothing else.
+    """Return whether a metric depends only on the first relevant document of a ranking.
 
-    It is tried: a second relevant document, retrieved or not, changes nothing.
+    This is tried out: a second relevant document, retrieved or not, changes nothing.
     """
     if side.averaged(metric).count > 1 or dict(metric.parameters)["judged_only"]:
         return False

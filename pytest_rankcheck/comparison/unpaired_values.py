@@ -21,8 +21,7 @@ from pytest_rankcheck.statistics.weighted_clusters import unit_means
 class Unpaired(ComparedValues):
     """The values of two samples: ``before``, ``[n0]``, and ``after``, ``[n1]``.
 
-    The sessions of two logs are usually different ones. Only the means have a difference, not
-    single sessions.
+    Two logs usually have different sessions. Only the means have a difference, not single sessions.
     """
 
     before_ids: tuple[str, ...] = field(default=(), kw_only=True)
@@ -135,7 +134,7 @@ class Unpaired(ComparedValues):
 
     @property
     def test_name(self) -> str:
-        """Permutations of small samples, Welch's t of large ones."""
+        """Permutations for small samples, Welch's t for large ones."""
         name = "permutation test" if self.units < LARGE_SAMPLE else "Welch's t-test"
         return f"{name} of two samples{'' if self.clusters is None else ' of clusters'}"
 

@@ -23,8 +23,8 @@ def unseen_between(
     """Return how many documents count as the top, and how much of it was never shown.
 
     These are the shares of the top now and of the top before, in [0, 1], in searches where the log
-    showed other documents. A document at the same rank on both sides does not count: whatever it is
-    worth, it does not change the difference.
+    showed other documents. A document at the same rank on both sides does not count, because it
+    cannot change the difference.
 
     Args:
         evaluation: what is measured now, on a replay.
@@ -42,7 +42,7 @@ def unseen_between(
 
 
 def without_unseen(evaluation: Evaluation, values: Paired) -> Paired | None:
-    """Return the values if documents that were never shown were left out of the rankings now.
+    """Return the values with documents that were never shown left out of the rankings now.
 
     Those below them move up (condensed lists: Sakai, Alternatives to Bpref, SIGIR 2007), so no
     unseen document can lower a value. None if the rankings are not known to their ends, or the
@@ -83,7 +83,7 @@ def _share(
 
     Args:
         tops: a query, its top, and the documents that do not count at the same places.
-        evaluation: what has the golden set.
+        evaluation: the evaluation on the golden set.
     """
     unseen = documents = 0
     for query_id, top, same in tops:

@@ -1,4 +1,4 @@
-"""Evaluating arrays of scores and labels, as learning to rank has them, without ids."""
+"""Evaluating arrays of scores and labels without ids, as in learning to rank."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def evaluate_arrays(
 ) -> Evaluation:
     """Measure scores of documents that are all judged, without ids.
 
-    A document's id is its row, from 0 on, so that a message leads back to the arrays. The
-    evaluation is like any other: assertions, comparisons and baselines take it.
+    A document's id is its row, from 0 on, so messages lead back to the arrays. The evaluation is
+    like any other: assertions, comparisons and baselines accept it.
 
     Args:
         scores: ``[N]`` of the model under test, highest first; or ``[Q, D]``, a row for each query,
@@ -57,7 +57,7 @@ def evaluate_arrays(
         ties: the order of equal scores: ``"input"`` (that of the rows), ``"doc_id"`` or
             ``"error"``, as in ``Run.load``.
         scale: the highest grade that a document could get, as in ``GoldenSet.load``.
-        conventions: as in `evaluate`; they decide over ``ties``.
+        conventions: as in `evaluate`; they take precedence over ``ties``.
 
     Raises:
         ConfigurationError: the shapes differ, the groups do not add up to the rows, or a score or a
@@ -128,7 +128,7 @@ def _numbers(values: ArrayLike, name: str) -> FloatArray:
 
 
 def _refuse_exchanged(scores: FloatArray, labels: FloatArray) -> None:
-    """Refuse labels that cannot be grades: fractions below 0, or as many as beside whole scores."""
+    """Refuse labels that cannot be grades, as when scores and labels are exchanged."""
     fractions = labels[labels % 1 != 0]
     are_distinct = len(fractions) > 0 and 2 * len(np.unique(labels)) > labels.size
     if (fractions < 0).any() or (are_distinct and np.isin(scores, range(6)).all()):

@@ -1,4 +1,4 @@
-"""The judged hits of a block of rankings: which judged document is at which rank."""
+"""The judged hits of a block of rankings: the judged documents and their ranks."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class BlockJoin:
     def _with_exact(
         self, matches: Matches, ranks: IntArray, own: FloatArray
     ) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-        """Return hits together with those of the queries that are read one by one."""
+        """Return the hits together with those of the queries that are read one by one."""
         if not self.exact:
             return matches.places, ranks, matches.judged, own
         exact = list[tuple[int, int, float, float]]()

@@ -1,4 +1,4 @@
-"""The conventions of a measurement: each a choice that changes numbers, named and stored."""
+"""The conventions of a measurement: choices that change numbers, each named and stored."""
 
 from __future__ import annotations
 
@@ -31,27 +31,28 @@ OwnDocument = Literal["keep", "drop"]
 below it move up, as in BEIR and in MTEB's tasks whose queries are documents."""
 
 NoRelevant = Literal["zero", "exclude", "one", "one_in_ndcg"]
-"""A query with no grade above 0: scores 0 and is in the mean; is left out of the mean; or its nDCG
-and AP are 1 (``one``: LightGBM, XGBoost), or only its nDCG is (``one_in_ndcg``: CatBoost)."""
+"""A query with no grade above 0: it scores 0 and is in the mean; it is left out of the mean; its
+nDCG and AP are 1 (``one``: LightGBM, XGBoost); or only its nDCG is 1 (``one_in_ndcg``:
+CatBoost)."""
 
 Gain = Literal["linear", "exponential"]
-"""The gain of nDCG where its name has none."""
+"""The gain of nDCG if its name has none."""
 
 Divide = Literal["relevant", "min"]
-"""What AP is divided by where its name does not say."""
+"""What AP is divided by if its name does not say."""
 
 
 _LATER = ("gain", "divide", "own_document", "replay", "reading")
 """The conventions that are not in every record."""
 _UNSAID = {"nDCG": "gain", "AP": "divide"}
-"""The parameter that a convention decides where the name of a metric does not."""
+"""The parameter that a convention decides if the name of a metric does not."""
 _BOOSTED = {"ties": "input", "no_relevant": "one", "gain": "exponential", "divide": "min"}
 _PRESETS: Mapping[str, Mapping[str, str]] = {
     "lightgbm": _BOOSTED,
     "xgboost": _BOOSTED,
     "catboost": {"ties": "worst", "no_relevant": "one_in_ndcg", "divide": "min"},
 }
-"""The conventions of tools, so that nDCG and AP are what they print as ndcg and map."""
+"""The conventions of tools, so that nDCG and AP equal what they print as ndcg and map."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,27 +67,27 @@ class Conventions:
     """The order of documents with equal scores: by descending id, as in the input, the lowest grade
     first (``worst``), or an error."""
     duplicates: Duplicates = "error"
-    """A document that occurs twice in a ranking: an error; or only its first place counts, and the
+    """A duplicate document in a ranking: an error; or only its first place counts, and the
     documents below move up (``close_gaps``) or stay (``keep_places``)."""
     missing: Missing = "empty"
     """A judged query that the run lacks: an empty ranking, or an error."""
     extra: Extra = "ignore"
     """A query of the run without judgments: ignored, or an error."""
     no_relevant: NoRelevant = "zero"
-    """A query with no grade above 0: scores 0 and is in the mean; is left out of the mean; or its
-    nDCG and AP are 1 (``one``), or only its nDCG (``one_in_ndcg``)."""
+    """A query with no grade above 0: it scores 0 and is in the mean; it is left out of the mean;
+    its nDCG and AP are 1 (``one``); or only its nDCG is 1 (``one_in_ndcg``)."""
     gain: Gain = "linear"
-    """The gain of nDCG where its name has none."""
+    """The gain of nDCG if its name has none."""
     divide: Divide = "relevant"
-    """What AP is divided by where its name does not say."""
+    """What AP is divided by if its name does not say."""
     own_document: OwnDocument = "keep"
     """A ranked document whose id is that of its query: it counts, or is left out (``drop``)."""
     replay: str = ""
-    """How the positions of a replayed log were corrected; empty for other golden sets. It always
-    is the golden set's."""
+    """How the positions of a replayed log were corrected; empty for other golden sets. It is always
+    that of the golden set."""
     reading: str = ""
-    """With which options a session log was read; empty with the usual ones, and for golden sets. It
-    always is the log's."""
+    """The options with which a session log was read; empty for the usual ones, and for golden sets.
+    It is always that of the log."""
 
     def __post_init__(self) -> None:
         for name, allowed in _ALLOWED.items():
@@ -100,7 +101,7 @@ class Conventions:
     @classmethod
     @checked_arguments
     def from_dict(cls, chosen: Mapping[str, str]) -> Conventions:
-        """Return the conventions with these names and values, defaults for the rest.
+        """Return the conventions with these names and values, and defaults for the rest.
 
         The name of a preset such as ``lightgbm``, with an empty value, stands for its conventions.
 
@@ -115,7 +116,7 @@ class Conventions:
                 "such name, without a value"
             )
         given: dict[str, Any] = {}
-        for name in sorted(chosen, key=names.__contains__):  # others decide over a preset
+        for name in sorted(chosen, key=names.__contains__):  # other names override a preset
             if name not in (*names, *_PRESETS):
                 raise ConfigurationError(
                     f"unknown convention '{quoted(name)}'{suggestion(name, [*names, *_PRESETS])}; "
@@ -129,7 +130,7 @@ class Conventions:
 
     @classmethod
     def of(cls, chosen: Conventions | str | None) -> Conventions:
-        """Return the conventions of a preset, those that are given, or the defaults.
+        """Return the conventions of a preset, the given ones, or the defaults.
 
         Raises:
             ConfigurationError: an unknown preset.
@@ -138,7 +139,7 @@ class Conventions:
         return given or cls()
 
     def to_dict(self) -> dict[str, str]:
-        """Return the conventions by name; those of `_LATER` only where they are not the default."""
+        """Return the conventions by name; those in `_LATER` only if they are not the default."""
         return {
             name: chosen
             for name, chosen in asdict(self).items()
@@ -147,12 +148,12 @@ class Conventions:
 
 
 _ALLOWED = {name: get_args(kind) for name, kind in get_type_hints(Conventions).items()}
-"""The values that each convention can have; none if it can have any."""
+"""The values that each convention can have; empty if any value is allowed."""
 _USUAL = Conventions()
 
 
 def run_as_chosen(run: Run, golden: GoldenSet, chosen: Conventions) -> Run:
-    """Return a run without the documents, and in the order of ties, that conventions name."""
+    """Return a run with ties in the chosen order, and without the documents to be dropped."""
     if chosen.own_document == "drop":
         run = run.without_own_documents()
     if chosen.ties == "worst":
@@ -172,7 +173,7 @@ def meant(metric: Metric, chosen: Conventions) -> Metric:
 def settled(
     metric: Metric, values: FloatArray, has_relevant: BoolArray, chosen: Conventions
 ) -> FloatArray:
-    """Return values in which queries without a relevant document count as chosen."""
+    """Return the values, with queries without a relevant document counted as chosen."""
     ones = {"one": (*_UNSAID,), "one_in_ndcg": ("nDCG",)}.get(chosen.no_relevant, ())
     if metric.name in ones:
         return np.where(has_relevant, values, 1.0)

@@ -51,7 +51,7 @@ class Evaluation(MetricValues):
     extra: Sequence[str]
     """The ranked queries without judgments; they are not evaluated."""
     replicates: Sequence[Evaluation]
-    """The evaluation of each run, if several that differ only by chance were measured."""
+    """The evaluation of each run, if several replicates were measured."""
     gaps: Gaps | None
     """The queries without a judgment or a ranking; None without any."""
 
@@ -111,7 +111,7 @@ class Evaluation(MetricValues):
         return merged
 
     def warn_of_misfits(self) -> None:
-        """Warn of documents that are hardly ever judged, of equal runs, and of gaps at a mean."""
+        """Warn about documents that are hardly ever judged, and about equal runs."""
         if self.source.unmet_ids is not None:
             warn_caller("\n  ".join(self.source.unmet_ids.lines))
         self._warns_of_gaps = self.gaps is not None
@@ -119,7 +119,7 @@ class Evaluation(MetricValues):
             warn_caller(self.source.identical)
 
     def values(self, metric: MetricLike) -> FloatArray:
-        """Return the value of each query, as in `MetricValues`; warn once of `gaps`."""
+        """Return the value of each query, as in `MetricValues`; warn once about `gaps`."""
         parsed = Metric.parse(metric)
         if parsed not in self._values:
             self.refuse_beyond_depth(parsed, cutoff_of(parsed))
@@ -133,7 +133,7 @@ class Evaluation(MetricValues):
         return values
 
     def _means(self, metric: Metric) -> str:
-        """Return the means over all queries and over those without gaps; empty if they agree."""
+        """Return the means over all queries and over those without gaps; empty if equal."""
         if self.gaps is None:
             return ""
         places = metric.kind.of_each(np.asarray(self.gaps.others, dtype=np.intp))
@@ -144,14 +144,14 @@ class Evaluation(MetricValues):
         return f"{metric} {mean:.4f}; {other:.4f} {self.gaps.over}"
 
     def refuse_beyond_depth(self, what: object, k: int | None) -> None:
-        """Refuse to look further down than was asked for: R@500 at depth 100 would be R@100.
+        """Refuse to look further down than was ranked: R@500 at depth 100 would be R@100.
 
         Args:
             what: what looks at the rankings, such as a metric; the message names it.
             k: how many documents of each ranking it looks at; None: all.
 
         Raises:
-            MetricError: the rankings were cut above that; the message says how to rank deeper.
+            MetricError: the rankings were cut above that rank; the message says how to rank deeper.
         """
         if self.depth is not None and k is not None and k > self.depth and self.source.is_cut:
             raise MetricError(beyond_depth(str(what), k, self.depth))
@@ -184,7 +184,7 @@ class Evaluation(MetricValues):
 
     @property
     def of_rankings(self) -> Evaluation:
-        """The evaluation of the known rankings: of several runs, that of the first."""
+        """The evaluation whose rankings are known; with several runs, that of the first."""
         return next(iter(self.replicates), self)
 
     @property
@@ -193,11 +193,11 @@ class Evaluation(MetricValues):
         return self.source.recorded_metrics
 
     def refuse_unmet_ids(self) -> None:
-        """Refuse a run whose documents are never those that the golden set judges.
+        """Refuse a run in which no ranked document is judged.
 
         Raises:
             RunError: no ranked document is judged in any of at least 5 queries with a relevant
-                judgment; the message shows ids of both sides, and a rule that makes them meet.
+                judgment; the message shows ids of both sides, and a rule that makes them match.
         """
         unmet = self.source.unmet_ids
         if unmet is not None and unmet.is_error:
@@ -209,7 +209,7 @@ class Evaluation(MetricValues):
         return self.source.notes
 
     def averaged(self, metric: Metric, query_ids: Sequence[str] = (), label: str = "") -> Averaged:
-        """Return what the mean over some queries, without those that `failed`, is the mean of."""
+        """Return the runs behind the mean over some queries, without those that `failed`."""
         return self.source.averaged(metric, query_ids, label)
 
     @checked_arguments
@@ -229,8 +229,8 @@ class Evaluation(MetricValues):
         """Return the evaluation with tied documents in another order; itself without scores.
 
         ``"best"`` puts the highest grades first among documents with the same score, ``"worst"``
-        puts them last. All other orders lie between the two, for a metric that never falls when a
-        better document moves up.
+        puts them last. All other orders lie between the two if the metric never falls when a better
+        document moves up.
 
         Raises:
             MetricError: the evaluation was merged from parts, which do not keep scores.

@@ -1,4 +1,4 @@
-"""Evaluating one part of a run on any machine, so that all parts can be merged later."""
+"""Evaluating one part of a run, on any machine, to merge all parts later."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 _MISSED = 20
-"""A part with so many queries and no judged document is noted, if other parts have them."""
+"""A part with at least this many queries and no judged document is noted, if others have some."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +186,7 @@ def _refuse_other_origins(parts: Sequence[EvaluationPart], golden: GoldenSet) ->
 
 
 def _refuse_split_queries(parts: Sequence[EvaluationPart]) -> None:
-    """Refuse parts that have a query in common: each has only some of its rows, or is a copy."""
+    """Refuse parts that share a query: each has only some of its rows, or one is a copy."""
     first_part = dict[str, int]()
     for number, part in enumerate(parts, 1):
         repeated = [query_id for query_id in part.hits if query_id in first_part]

@@ -23,10 +23,10 @@ Grouped = defaultdict[str, list[str]]
 
 
 def in_expected_texts(run: Run, golden: GoldenSet) -> tuple[Run, GoldenSet]:
-    """Return a run with the expected texts of a golden set in place of the chunks that have them.
+    """Return a run with the expected texts in place of the chunks that contain them.
 
-    With it, the golden set that also judges the chunks which repeat a text, with the grade 0. It
-    has the same fingerprints, and the chunk of each text that was found as its title.
+    Also return the golden set with grade 0 for the chunks that repeat a text. It has the same
+    fingerprints, and each found text has its chunk as the title.
 
     Raises:
         RunError: the texts of the chunks are unknown.

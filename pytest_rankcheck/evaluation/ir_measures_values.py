@@ -17,9 +17,9 @@ from pytest_rankcheck.rankers.run import Run
 def ir_measures_values(name: str, run: Run, golden: GoldenSet) -> FloatArray:
     """Return the value of each query of ``golden`` that ir_measures computes, ``[Q]``.
 
-    Rankings are passed as falling scores, so that our order counts however that library breaks
-    ties. For a measure of diversity, all documents of a set without subtopics belong to one.
-    A query without a value scores 0.
+    Rankings are passed as falling scores, so our order counts however that library breaks ties. For
+    a diversity measure, all documents of a set without subtopics belong to one subtopic. A query
+    without a value scores 0.
 
     Raises:
         MetricError: a grade is not a whole number, or ir_measures cannot compute the measure.
@@ -61,7 +61,7 @@ def _scores(run: Run, golden: GoldenSet) -> dict[str, dict[str, float]]:
 
 
 def _falling_scores(ranking: Sequence[str]) -> dict[str, float]:
-    """Return scores that give a ranking; a document's other places go to unjudged documents."""
+    """Return scores that give a ranking; repeats of a document become unjudged documents."""
     scores: dict[str, float] = {}
     for rank, doc_id in enumerate(ranking, start=1):
         scored_id = f"{doc_id}#repeated-at-{rank}" if doc_id in scores else doc_id

@@ -1,4 +1,4 @@
-"""Which ranked documents are judged: of ids in columns, and of rankings in lists or dicts."""
+"""Which ranked documents are judged, for ids in columns and for rankings in lists or dicts."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.rankers.ranked_columns import HeldDocuments, RankedColumns
 
 _SPARSE = 8
-"""If the judged documents are fewer than the ranked ones by this factor, they are looked up among
-these, otherwise the other way round."""
+"""If there are fewer judged than ranked documents by this factor, the judged ones are looked up
+among the ranked ones; otherwise the other way round."""
 _FEW = 3
-"""Up to so many judged documents are searched for in a list that is known to have no duplicates."""
+"""Up to this many judged documents are searched for in a list that is known to have no
+duplicates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +34,10 @@ class Matches:
     rows: IntArray
     """``[H]`` the row of the ranked document."""
     judged: FloatArray
-    """``[H]`` what is known of the judged document: its grade, or its row among the judgments."""
+    """``[H]`` the grade of the judged document, or its row among the judgments."""
     doubtful: Collection[int] = ()
-    """The places of queries that have duplicates, or ids of one hash: they must be read one by
-    one, whatever matches they have here."""
+    """The places of queries with duplicates or with ids that share a hash; these must be read one
+    by one, whatever matches they have here."""
 
     def without(self, places: Collection[int]) -> Matches:
         """Return the matches of all other queries."""
@@ -110,7 +111,7 @@ def _judged_alike(columns: RankedColumns, codes: IntArray, judgments: Judgments)
 
 
 def _all_matched(columns: RankedColumns, first_row: int) -> Matches:
-    """Return every row as a match: the judged documents are the same, from ``first_row`` on."""
+    """Return every row as a match: from ``first_row`` on, the judged documents are the same."""
     rows = np.arange(int(columns.starts[-1]))
     places = np.repeat(np.arange(len(columns)), np.diff(columns.starts))
     judged = (rows + first_row).astype(np.float64)
@@ -120,7 +121,7 @@ def _all_matched(columns: RankedColumns, first_row: int) -> Matches:
 def _judged_like(
     documents: TextIds | NumberIds, judgments: Judgments
 ) -> tuple[TextIds | NumberIds, IntArray | None, IntArray]:
-    """Return the judged documents that a column of this type can have.
+    """Return the judged documents that a column of this type can contain.
 
     Also returns their rows among the judgments (None: all), and where each query's begin.
     """
@@ -203,7 +204,7 @@ class HeldJoin:
 
         Args:
             places: the queries.
-            documents: of each query, for a search that is quicker than in a long list.
+            documents: those of each query, if that is quicker to search than a long list.
         """
         judged, begins, docs = self._judged_documents(places)
         found = list[tuple[int, int, int]]()
@@ -223,8 +224,8 @@ class HeldJoin:
     def _found_in_dicts(self, places: IntArray) -> tuple[_Found, BoolArray]:
         """Return the matches of some queries, whose judged documents are looked up in dicts.
 
-        A dict gives a score, and the order has the row with that score. Also returns ``[S]`` in
-        which queries a score was found that several rows have; these have no matches.
+        A dict gives a score, and the order gives the row with that score. Also return ``[S]`` which
+        queries have a score that several rows share; these have no matches.
         """
         judged, begins, docs = self._judged_documents(places)
         counts = np.diff(begins)

@@ -28,34 +28,33 @@ def evaluate(
     conventions: Conventions | str | None = None,
     **chosen: str,
 ) -> Evaluation:
-    """Measure ``run`` on ``golden``. Lazy: a metric is computed when it is asked for.
+    """Measure ``run`` on ``golden``. Metrics are computed when they are first needed.
 
     Several runs are **replicates**: they differ only by chance, such as by the seed of a training.
     The value of a query is then the mean over them, and gates allow for how much the replicates
     vary.
 
-    A `MetricWarning` says so if judged documents are never ranked, or in less than 1% of at least
-    50 queries: the ids of the run may not be those of the golden set. Another says so if
-    ``doc_id=`` made less than half as many documents of the judged ones. If queries have no
-    judgment or no ranking, the first mean is said with the one over the other queries. One more
-    names replicates with the same rankings.
+    A `MetricWarning` is given if judged documents are never ranked, or in less than 1% of at least
+    50 queries (the ids may not match); if ``doc_id=`` leaves less than half as many judged
+    documents; and if replicates have the same rankings. If queries have no judgment or no ranking,
+    a warning at the first mean also gives the mean over the other queries.
 
     Args:
         run: the rankings, or a list of replicates.
         golden: the judged queries.
-        conventions: what a missing query, an extra query and a query without a relevant document
-            count as; without them, trec_eval's. ``"lightgbm"``, ``"xgboost"`` or ``"catboost"``
-            stands for those of that tool. ``ties`` and ``duplicates`` are always the run's: they
-            were applied when it was made.
+        conventions: how a missing query, an extra query and a query without a relevant document
+            count; by default, as in trec_eval. ``"lightgbm"``, ``"xgboost"`` and ``"catboost"``
+            stand for those of that tool. ``ties`` and ``duplicates`` are always those of the run,
+            because they were applied when it was made.
         chosen: single conventions by name, such as ``no_relevant="exclude"``, which override those
             of ``conventions``.
 
     Raises:
-        RunError: every ranking of a judged query is empty, which means a broken ranker and not a
-            bad one; or a query is missing or extra and the conventions make that an error; or
-            replicates were ranked in different ways, or have different queries.
-        ConfigurationError: a convention is unknown, or names ties or duplicates that are not the
-            run's.
+        RunError: the rankings of all judged queries are empty, so the ranker is broken, not bad; a
+            query is missing or extra and the conventions make that an error; or replicates were
+            ranked in different ways or have different queries.
+        ConfigurationError: a convention is unknown, or contradicts the ties or duplicates of the
+            run.
     """
     if chosen:
         usual = Conventions.of(conventions).to_dict()
@@ -108,10 +107,9 @@ def _refuse_other_queries(runs: Sequence[RankedRun]) -> None:
 
 
 class MeanOfRuns(RankedRun):
-    """Several runs: values are means by query.
+    """Several runs: the value of a query is the mean over them.
 
-    Rankings and the time that they took are those of the first; a query on which any of them failed
-    counts as failed.
+    Rankings and times are those of the first; a query on which any of them failed counts as failed.
     """
 
     def __init__(self, runs: Sequence[RankedRun]) -> None:
@@ -136,7 +134,7 @@ class MeanOfRuns(RankedRun):
 
     @property
     def document_notes(self) -> Mapping[str, bool]:
-        """What metrics found to be unknown about documents of any run."""
+        """What metrics did not know about documents of any run."""
         found = dict(super().document_notes)
         for each in self._runs:
             found |= each.document_notes

@@ -1,4 +1,4 @@
-"""The source of an evaluation: what gives the values and the rankings that are measured."""
+"""The source of an evaluation: it gives the values and the rankings that are measured."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class Source(ABC):
     """A run, several runs, a session log or a record, as an `Evaluation` measures it.
 
-    Here is what holds of a source that says nothing else.
+    The methods here are the defaults of all sources.
 
     Args:
         name: how messages refer to what was measured: the name of a run, a log or a file.
@@ -66,9 +66,9 @@ class Source(ABC):
         return metric.kind.words == self.kind.words
 
     def inputs(self, metric: Metric) -> Iterable[tuple[MetricInput, Sequence[str]]]:
-        """Yield what the metric's function takes, block by block, and the queries of each.
+        """Yield the inputs of the metric's function, block by block, with the queries of each.
 
-        Nothing where values are known without it.
+        Nothing if the values are known without it.
         """
         return ()
 
@@ -79,7 +79,7 @@ class Source(ABC):
         return np.concatenate(values)
 
     def values(self, metric: Metric) -> FloatArray:
-        """Return the value of each query, as the conventions have it, ``[Q]``."""
+        """Return the value of each query under the conventions, ``[Q]``."""
         has_relevant = self.golden.columns.has_relevant
         return settled(metric, self.returned(metric), has_relevant, self.conventions)
 
@@ -90,11 +90,11 @@ class Source(ABC):
         return "if the ranker found nothing at all, give the metric a value for that"
 
     def averaged(self, metric: Metric, query_ids: Sequence[str], label: str) -> Averaged:
-        """Return what the mean over some queries, without those that `failed`, is the mean of."""
+        """Return the runs behind the mean over some queries, without those that `failed`."""
         return Averaged()
 
     def with_noise_of(self, other: Source) -> Source:
-        """Return this source, whose means vary between runs as much as those of another."""
+        """Return this source with the variation between runs of another source's means."""
         self.averaged = other.averaged  # type: ignore[method-assign]
         return self
 
@@ -145,9 +145,9 @@ class Source(ABC):
 
     @property
     def document_notes(self) -> Mapping[str, bool]:
-        """What metrics found to be unknown about documents, as sentences.
+        """What metrics did not know about documents, as sentences.
 
-        And whether each is about many of them, so that metrics may mislead.
+        Each with whether it concerns many documents, so that metrics may mislead.
         """
         return {}
 
@@ -175,7 +175,7 @@ class Source(ABC):
 
     @property
     def mostly_tied(self) -> Sequence[str]:
-        """The queries whose rankings are mostly ties, if these are at least half of all."""
+        """The queries whose rankings are mostly ties, if they are at least half of all."""
         return ()
 
     def with_ties(self, order: TieOrder) -> Source:

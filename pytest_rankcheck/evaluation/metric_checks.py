@@ -56,7 +56,7 @@ def _outside_range(values: FloatArray, metric: Metric, query_ids: Sequence[str])
 
 
 def warn_if_uninformative(metric: Metric, golden: JudgedQueries) -> None:
-    """Warn of a ``rel`` above every grade, and of metrics that the judgments make pointless."""
+    """Warn about a ``rel`` above every grade, and metrics that the judgments make pointless."""
     rel = dict(metric.parameters).get("rel")
     golden_name = f"{golden.kind} '{quoted(golden.name)}'"
     if isinstance(rel, (int, float)) and rel > golden.max_grade:
@@ -77,7 +77,7 @@ def warn_if_uninformative(metric: Metric, golden: JudgedQueries) -> None:
 
 
 def refuse_constant(metric: Metric, duplicates: Duplicates) -> None:
-    """Refuse to count repeated documents where they cannot stay in a ranking."""
+    """Refuse to count repeated documents if rankings cannot contain them."""
     is_by_id = metric.name == "Duplicates" and dict(metric.parameters)["by"] is None
     if is_by_id and duplicates != "keep_places":
         raise MetricError(
@@ -87,7 +87,7 @@ def refuse_constant(metric: Metric, duplicates: Duplicates) -> None:
 
 
 def beyond_depth(what: str, wanted: int, depth: int) -> str:
-    """Return the message that the rankings were not asked for as many documents as are needed.
+    """Return the message that the rankings are too short because of the requested depth.
 
     Args:
         what: what looks that far down.
@@ -112,8 +112,8 @@ def warn_if_rankings_are_short(
 ) -> None:
     """Warn if no ranking is as long as the metric's cutoff, and a relevant document is missing.
 
-    A ranker that was asked for enough may return fewer documents, so then they must seem cut: at
-    least half of the rankings with documents end at the same rank.
+    A ranker that was asked for enough may return fewer documents. Then this warns only if rankings
+    seem to be cut: at least half of those with documents end at the same rank.
 
     Args:
         metric: the metric that is computed.

@@ -93,7 +93,7 @@ class MetricValues:
 
     @property
     def drawn_share(self) -> float:
-        """How far tests allow for heavy queries of a replay; see `Differences.drawn_share`."""
+        """How much tests allow for heavy queries of a replay; see `Differences.drawn_share`."""
         replay = self.golden.replay
         if replay is not None and replay.corrects(self.golden.contents.weight_by):
             return UNSEEN_WEIGHTED_GAIN
@@ -102,8 +102,8 @@ class MetricValues:
     def values(self, metric: MetricLike) -> FloatArray:
         """Return the value of each query in the order of `query_ids`, float64 ``[Q]``.
 
-        NaN marks a query that is left out of the mean (``no_relevant="exclude"``). Of a metric of
-        the whole run, they are the pseudo-values of its jackknife, whose mean is its value.
+        NaN marks a query that is left out of the mean (``no_relevant="exclude"``). For a metric of
+        the whole run, these are the pseudo-values of its jackknife, whose mean is its value.
 
         Raises:
             MetricError: no such metric, it does not fit this golden set, or its cutoff is beyond
@@ -150,7 +150,7 @@ class MetricValues:
     def median(self, metric: MetricLike) -> float:
         """Return the median over the queries with a value; NaN if all are NaN.
 
-        NaN too for a metric of the whole run, because no query has a value of its own.
+        Also NaN for a metric of the whole run, because no query has a value of its own.
         """
         parsed = Metric.parse(metric)
         return median_of(parsed.kind.of_each(self.values(parsed)), self.weights_of(parsed))
@@ -252,8 +252,8 @@ class MetricValues:
         Columns: ``mean``; ``queries``, those with a value; ``low`` and ``high``, the 95% interval
         of the mean; ``p``, two-sided, of Welch's t-test of the slice against all other queries. p
         is not corrected for several slices, and NaN if a cluster has queries in the slice and
-        outside it. Clusters and weights count; without a mean of values (medians, sums), the last
-        three are NaN.
+        outside it. Clusters and weights count; if the mean is a median or a sum, the last three are
+        NaN.
 
         Raises:
             GoldenSetError: no query has this attribute.

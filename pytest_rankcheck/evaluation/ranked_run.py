@@ -205,7 +205,7 @@ class RankedRun(Source):
         )
 
     def fits(self, metric: Metric) -> bool:
-        """Return whether a metric applies here; one of time only if each query was timed."""
+        """Return whether a metric applies here; a time does only if each query was timed."""
         return super().fits(metric) and not (metric.kind.takes is Timings and self._why_untimed)
 
     @property
@@ -293,7 +293,7 @@ class RankedRun(Source):
 
     @property
     def document_notes(self) -> Mapping[str, bool]:
-        """What metrics found to be unknown about documents, and whether it is about many."""
+        """What metrics did not know about documents, and whether this concerns many."""
         return self._document_notes | self._unfit_documents
 
     @cached_property
@@ -333,7 +333,7 @@ class RankedRun(Source):
     def mostly_tied(self) -> Sequence[str]:
         """The queries whose rankings are mostly ties, if these are at least half of all.
 
-        Of many rankings, only a sample is looked at.
+        If there are many rankings, only a sample is looked at.
         """
         if self.run is None:
             return ()
@@ -353,7 +353,7 @@ class RankedRun(Source):
 def ranked_run(
     run: Run, golden: GoldenSet, conventions: Conventions | str | None = None
 ) -> RankedRun:
-    """Return a run on a golden set, whether or not anything of it can be measured."""
+    """Return a run on a golden set, whether or not it can be measured."""
     chosen = Conventions.of(conventions)
     if golden.by_text:
         run, golden = in_expected_texts(run, golden)

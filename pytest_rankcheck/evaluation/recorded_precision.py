@@ -11,8 +11,8 @@ SLACK = 1e-6 * (1 + 1e-6)
 of binary fractions: 0.500001 - 0.5 is slightly more than 1e-6."""
 
 EXACT = 1e-12
-"""What the mean of recorded values can be off by: a larger difference of two means is real, even if
-it is a single millionth of one of many queries."""
+"""The possible error of the mean of recorded values: a larger difference of two means is real, even
+a millionth in one of many queries."""
 
 _DECIMALS = 6
 

@@ -1,6 +1,6 @@
-"""The rows of rankings, best first: by score, and equal scores as the rule for ties says.
+"""The rows of rankings, best first: by score, with equal scores by the rule for ties.
 
-What is in order already is not sorted, and only those ties are put in order that someone asks for.
+Rows that are already in order are not sorted, and ties are put in order only if needed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pytest_rankcheck.rankers.ranked_columns import RankedColumns
 _CELLS = 1 << 21
 """The size of the padded matrices in which queries are sorted."""
 _TIED_ROWS = 1 << 13
-"""How many tied rows are put in order at once: few, so that memory is used again."""
+"""How many tied rows are put in order at once; few, so that memory is reused."""
 
 
 class RowOrder:
@@ -47,7 +47,7 @@ class RowOrder:
         self._is_repeat[self._starts] = False
 
     def _queries_with(self, rows: IntArray) -> BoolArray:
-        """Return ``[S]`` which queries have one of these rows, beside their first."""
+        """Return ``[S]`` which queries have one of these rows, apart from their first."""
         places = np.searchsorted(self._starts, rows, side="right") - 1
         found = np.zeros(len(self._columns), dtype=np.bool_)
         found[places[self._starts[places] != rows]] = True
@@ -63,7 +63,7 @@ class RowOrder:
         return positions if self._rows is None else self._rows[positions]
 
     def positions(self, rows: IntArray) -> IntArray:
-        """Return where some rows are in the order, the first of a ranking at its start."""
+        """Return the positions of some rows in the order, from the start of each ranking."""
         if self._rows is None:
             return rows
         positions = np.empty(len(self._rows), dtype=np.int64)
@@ -80,7 +80,7 @@ class RowOrder:
         return self.at(low), self._is_repeat[low + 1]
 
     def settle_ties(self, positions: IntArray) -> None:
-        """Put the rows in order that are tied with those at some positions."""
+        """Put the rows that are tied with those at some positions in order."""
         again = self._is_repeat
         tied = np.flatnonzero(again[:-1] | again[1:])
         if self._columns.rules.ties != "doc_id" or not len(tied):
@@ -102,7 +102,7 @@ class RowOrder:
 
 
 def _by_score(scores: FloatArray, starts: IntArray, queries: IntArray, is_stable: bool) -> IntArray:
-    """Return all rows, those of some queries by falling score."""
+    """Return all rows, with those of some queries sorted by falling score."""
     rows, lengths = np.arange(len(scores)), np.diff(starts)
     for chosen in _of_like_lengths(lengths[queries]):
         begins, own = starts[queries[chosen], np.newaxis], lengths[queries[chosen], np.newaxis]
@@ -115,7 +115,7 @@ def _by_score(scores: FloatArray, starts: IntArray, queries: IntArray, is_stable
 
 
 def _of_like_lengths(lengths: IntArray) -> Iterator[IntArray]:
-    """Yield the places of rankings of like length, so many that a padded matrix stays small."""
+    """Yield groups of rankings of similar length, so that their padded matrix stays small."""
     order = np.argsort(lengths, kind="stable")
     ordered = lengths[order]
     start = 0

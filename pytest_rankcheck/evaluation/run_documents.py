@@ -36,7 +36,7 @@ class EvaluatedDocuments:
         golden: the golden set.
         joined: a run, joined with it.
         run: the run, if it is in memory; otherwise, its join has the tops of the rankings.
-        notes: gets what a reader must know.
+        notes: receives what a reader must know.
     """
 
     def __init__(self, golden: GoldenSet, joined: Joined, run: Run | None, notes: Notes) -> None:
@@ -154,7 +154,7 @@ class RunDocuments:
         return queries, judgments.grades, values
 
     def judged_numbers(self, attribute: str) -> FloatArray:
-        """Return a number that is known about the document of each judgment; NaN if it is not."""
+        """Return the known number for the document of each judgment; NaN if it is unknown."""
         if attribute not in self._numbers:
             _, _, values = self.judged(attribute)
             numbers = [math.nan if value is None else finite_number(value) for value in values]
@@ -205,7 +205,7 @@ class RunDocuments:
         )
 
     def _report(self, is_meant: BoolArray, what: str, where: str) -> None:
-        """Note for how many ranked documents something is unknown; refuse all of them."""
+        """Note for how many ranked documents something is unknown; an error if for all of them."""
         meant = [self.doc_ids[number] for number in np.flatnonzero(is_meant).tolist()]
         total = plural(len(self.doc_ids), "ranked document")
         if meant and len(meant) == len(self.doc_ids):

@@ -36,7 +36,7 @@ from pytest_rankcheck.rankers.run import Run
 BLOCK = 4096
 """Queries per block, at most."""
 _CELLS = 1 << 16
-"""The size of the padded matrices of a block: few cells, so that memory is used again."""
+"""The size of the padded matrices of a block; few cells, so that memory is reused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Joined:
         """``[Q]`` how many documents were ranked."""
 
     def _in_order(self, parts: Sequence[Any], kind: type) -> Any:
-        """Return what each block has for its hits, in the order of the golden set's queries."""
+        """Return the values of each block's hits, in the golden set's order of queries."""
         values: Any = np.concatenate([np.zeros(0, kind), *parts], dtype=kind)
         return values if self._rows is None else values[self._rows]
 
@@ -197,7 +197,7 @@ def _joined(columns: Iterable[RankedColumns], judgments: Judgments, top: int) ->
 def joined_parts(
     hits: Mapping[str, QueryHits], judgments: Judgments, extra: Sequence[str]
 ) -> Joined:
-    """Return hits that were found query by query, by their query ids, as those of one run."""
+    """Return hits that were found query by query as the hits of one run."""
     codes = [judgments.codes[query_id] for query_id in hits]
     judged = [
         judgments.rows_of(code)[doc_id]
@@ -220,7 +220,7 @@ def joined_parts(
 
 
 def block_size(judgments: Judgments) -> int:
-    """Return how many queries have their hits in one matrix, so that it stays small."""
+    """Return how many queries share one matrix of hits, so that it stays small."""
     widest = int(np.diff(judgments.starts).max(initial=1))
     return min(BLOCK, max(1, _CELLS // widest))
 
@@ -251,10 +251,10 @@ def _hits_of_queries(
 def hits_of_lists(
     rankings: Sequence[Sequence[str]], judged: Sequence[Mapping[str, float]], max_grade: float
 ) -> JudgedHits:
-    """Return the judged hits of some rankings, of which each has its own judgments.
+    """Return the judged hits of some rankings, each with its own judgments.
 
     Args:
-        rankings: document ids, best first; of a duplicate document only the first place counts.
+        rankings: document ids, best first; only the first place of a duplicate document counts.
         judged: the grades of all judged documents of each.
         max_grade: the scale of the golden set.
     """

@@ -105,7 +105,7 @@ def _judgments(
 
 
 class MeasuredLog(Source):
-    """A session log: what other sources call a query is a session here.
+    """A session log, in which a session is what a query is in other sources.
 
     The ranking of a session in reports is what was shown with its final selection; without a
     selection, what was shown last.
@@ -132,7 +132,7 @@ class MeasuredLog(Source):
         return [*self.log.notes, *self._user_notes()]
 
     def _user_notes(self) -> Iterator[str]:
-        """Yield that sessions are not independent, if an attribute says so and no cluster does."""
+        """Yield a warning if an attribute shows dependent sessions and no cluster is set."""
         found = self.log.repeated_users
         if self.log.cluster_by is not None or found is None:
             return
@@ -150,7 +150,7 @@ class MeasuredLog(Source):
         yield self._trails, self.query_ids
 
     def returned(self, metric: Metric) -> FloatArray:
-        """Return the value of each session, also of a part of the sessions."""
+        """Return the value of each session, also for a part of the sessions."""
         if metric.definition.ir_measures:
             raise MetricError(f"{metric} is a metric of queries, and these are sessions")
         if self._whole is not None:
@@ -195,7 +195,7 @@ class _SessionsAsQueries(JudgedQueries):
     def query_fingerprints(self) -> Mapping[str, str]:
         """The fingerprint of each session's id.
 
-        What the user did in a session is what is measured, not what it is measured on.
+        What the user did in a session is the measurement, not part of the golden set.
         """
         return {
             session_id: hashlib.sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -231,7 +231,7 @@ def session_groups(evaluation: Evaluation, by: str, group: str, than: str) -> Se
 
     Raises:
         GoldenSetError: no session has the attribute.
-        SessionLogError: a group has no sessions, none that is in one group only, or both groups
+        SessionLogError: a group has no sessions, all its units are in both groups, or both groups
             are the same.
     """
     slices = evaluation.slices(by)

@@ -1,4 +1,4 @@
-"""Tied scores: documents whose order the ranker leaves to chance, and the orders they can have."""
+"""Tied scores: documents whose order the ranker leaves open, and their possible orders."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def mostly_tied(run: Run, golden: GoldenSet) -> Sequence[str]:
     """Return the queries in which at least half of the documents share their score.
 
     A constant score, for example, leaves the whole order to the rule for ties. Empty without
-    scores, and if these are fewer than half of the queries with several documents. Of many
-    rankings, only a sample is looked at.
+    scores, and if these are fewer than half of the queries with several documents. If there are
+    many rankings, only a sample is looked at.
     """
     ranked = [query_id for query_id in golden.query_ids if len(run.get(query_id)) > 1]
     looked_at = ranked[:: max(1, len(ranked) // _SAMPLE)]
@@ -51,8 +51,9 @@ def ties_reordered(
 ) -> Run:
     """Return the run with tied documents in the best or the worst order for the metrics.
 
-    An unjudged document counts as grade 0. Without their scores, documents are not tied any more. A
-    run that is cut at a depth is reordered before: those below it may be tied with the last ones.
+    An unjudged document counts as grade 0. The result has no scores, so nothing is tied any more. A
+    run is reordered before it is cut at a depth, because documents below the cut may be tied with
+    the last ones.
     """
     sign, depth = -1 if order == "best" else 1, run.depth
     run = run.whole() if depth else run
@@ -86,9 +87,9 @@ def _groups(run: Run, query_id: str, k: int | None) -> Iterator[Sequence[str]]:
 
 
 def _tied_scores(run: Run, query_id: str) -> Sequence[float] | None:
-    """Return the scores of a ranking if some are equal, and they fall: a ranker may sort otherwise.
+    """Return the scores of a ranking if they fall and some are equal.
 
-    None for other rankings.
+    None for other rankings; a ranker may sort by something else.
     """
     scores = run.scores(query_id) if query_id in run and run.has_ties(query_id) else None
     falls = scores and all(before >= after for before, after in itertools.pairwise(scores))

@@ -1,7 +1,7 @@
 """Runs that do not fit a golden set: nothing ranked, other queries, or other document ids.
 
-What cannot be right is refused; document ids that never or hardly ever meet are a warning of an
-evaluation, and an error of assertions.
+Impossible runs are refused. If document ids never or hardly ever match, an evaluation warns and an
+assertion fails.
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ from pytest_rankcheck.golden.golden_set import GoldenSet
 _COMPARED = 10_000
 """How many query ids of each side are compared if the two sides share no id."""
 _REFUSED_FROM = 5
-"""From this many queries with a relevant judgment on, ids that never meet fail assertions. Fewer
-queries are reported only if a rule makes the ids meet."""
+"""With at least this many queries that have a relevant judgment, ids that never match fail
+assertions. With fewer, this is reported only if a rule makes the ids match."""
 _FEW_SHARE, _FEW_FROM = 0.01, 50
-"""Below this share of at least so many queries, ids that meet are suspicious."""
+"""Ids are suspicious if they match in less than this share of at least this many queries."""
 _SAMPLED_QUERIES, _SAMPLED_IDS = 50, 100
 _SHOWN = 3
 _SAMPLE, _NEAR_TOP = 500, 10
-"""In how many queries, evenly spread, and how far down their own documents, and documents that are
-ranked again, are looked for."""
+"""In how many queries, evenly spread, and how far down a query's own document and repeated
+documents are searched for."""
 _NO_TEXT = "no ranked chunk contains an expected text: compare the two, and lint the golden set"
 
 _MANY = 0.05
-"""From this share of the documents or queries on, what is unknown about them may mislead."""
+"""If something is unknown about at least this share of documents or queries, means may mislead."""
 
 Notes: TypeAlias = dict[str, bool]
-"""What a reader must know about documents, as sentences, and whether it is about many."""
+"""What a reader must know about documents, as sentences, and whether it concerns many."""
 
 Rankings = Callable[[str], Sequence[str]]
 """Returns the known top of the ranking of a query."""
 
 
 def are_many(count: int, total: int) -> bool:
-    """Whether so many of all documents or queries may mislead a reader of a mean."""
+    """Return whether this many of all documents or queries may mislead a reader of a mean."""
     return count >= _MANY * total
 
 
@@ -153,7 +153,7 @@ def unmet_ids(name: str, golden: GoldenSet, joined: Joined, ranking: Rankings) -
 
 
 def document_notes(golden: GoldenSet, ranking: Rankings) -> Iterator[tuple[str, bool]]:
-    """Yield what may be wrong with the documents of a run, and whether with many of them."""
+    """Yield what may be wrong with the documents of a run, and whether many are concerned."""
     sample = golden.query_ids[:: max(1, len(golden) // _SAMPLE)]
     own = [each for each in sample if each in ranking(each)[:_NEAR_TOP]]
     if own := [each for each in own if each not in golden.grades(each)]:
@@ -185,12 +185,12 @@ def document_notes(golden: GoldenSet, ranking: Rankings) -> Iterator[tuple[str, 
 
 @dataclass(frozen=True, slots=True)
 class Gaps:
-    """The queries without a judgment or a ranking, whose values are not the ranker's."""
+    """The queries without a judgment or a ranking, whose values say nothing about the ranker."""
 
     others: Sequence[int]
     """The places of all other queries."""
     over: str
-    """What the mean of the others is over."""
+    """Words for what the mean of the others is over."""
     advice: str
 
 
@@ -229,9 +229,9 @@ def _ids(golden: GoldenSet, chosen: BoolArray) -> Sequence[str]:
 
 
 def _why_known(golden: GoldenSet, joined: Joined, ranking: Rankings) -> str:
-    """Return how the golden set knows ranked documents that it does not judge for their queries.
+    """Return how the golden set knows ranked documents that it does not judge for those queries.
 
-    Then the ids are right, and the ranker may be bad. Empty if it does not know them.
+    If it knows them, the ids are right and the ranker may be bad. Empty if it does not.
     """
     ranked = {
         query_id: set(ranking(query_id)[:_SAMPLED_IDS])
@@ -269,7 +269,7 @@ def _best(grades: Mapping[str, float]) -> Sequence[str]:
 def _shown(
     samples: Sequence[tuple[Sequence[str], Sequence[str]]], rule: Sequence[str]
 ) -> tuple[Sequence[str], Sequence[str]]:
-    """Return a few ids of each side: with a rule, those that it makes equal, in the same order."""
+    """Return a few ids of each side; with a rule, those that it makes equal, in the same order."""
     if not rule:
         judged, ranked = (
             dict.fromkeys(chain.from_iterable(side)) for side in zip(*samples, strict=True)

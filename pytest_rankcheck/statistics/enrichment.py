@@ -1,4 +1,4 @@
-"""Whether what fell is found in a part more often than elsewhere: tests of counts."""
+"""Tests of counts: whether falls are more frequent in a part than elsewhere."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def smallest_fisher_p(sizes: IntArray, fallen: int, total: int) -> FloatArray:
 
 
 def more_falls_p(falls: IntArray, rises: IntArray) -> FloatArray:
-    """Return the probability of at least so many falls if rises were as likely (sign test)."""
+    """Return the probability of at least this many falls if rises were as likely (sign test)."""
     from scipy.special import bdtrc
 
     some = np.maximum(falls, 1)

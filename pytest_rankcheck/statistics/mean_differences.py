@@ -7,12 +7,12 @@ much on a few queries pass too often. The smallest detectable fall is that of a 
 Statistical Power Analysis, 1988; for retrieval: Sakai, Laboratory Experiments in IR, 2018, ch. 6).
 
 What was not sampled counts too. Real regressions lose much on a few queries. A sample that happens
-to have none of these queries has a small mean fall and a small spread, so Student's t is too
-certain of it: it passes a fall of the margin two to four times as often as stated. Gates therefore
+to have none of these queries has a small mean fall and a small spread, so Student's t is
+overconfident: it passes a fall of the margin two to four times as often as stated. Gates therefore
 decide as if one more unit (a query, or a cluster of queries) had been sampled, with a change that
 speaks against the verdict. This is the idea of the pseudo-observations of Agresti and Coull
 (Approximate is better than "exact" for interval estimation of binomial proportions, The American
-Statistician 52, 1998), applied to means. How far each value reaches was chosen on real pairs of
+Statistician 52, 1998), applied to means. The size of each such change was chosen on real pairs of
 rankings: see ``benchmarks/calibration.py``.
 
 Units of unequal weight count as n_e = (sum w)^2 / sum w^2 units (Kish, Survey Sampling, 1965), in
@@ -38,10 +38,10 @@ UNSEEN_WEIGHTED_GAIN = 0.5
 """If weights were drawn together with the units, as the inverse propensities of a replayed log, a
 test adds one gain of this share of the largest change at the largest weight.
 
-Few selections come from far down. Each has a large weight, and a document that was far down mostly
-rises, so a sample with none of them has a mean that is too low and a spread that is too small. With
-this share, ``benchmarks/replayed_logs.py`` blocks an equal ranker in at most about 6% of logs with
-the right propensity; intervals allow for one such unit on each side.
+Few selections come from far down. Each has a large weight, and a document from far down usually
+rises, so a sample without any has too low a mean and too small a spread. With this share,
+``benchmarks/replayed_logs.py`` blocks an equal ranker in at most about 6% of logs with the right
+propensity; intervals allow for one such unit on each side.
 """
 _REACH = 10.0
 """The unseen fall lies this many n-ths of the way from the largest change to the full range."""
@@ -51,7 +51,7 @@ POWER = 0.8
 _SAME = 1e-9
 """Differences with a smaller range count as equal, because of rounding."""
 _LARGE = 50
-"""From this number of queries on, normal quantiles are accurate enough for planning."""
+"""With at least this many queries, normal quantiles are accurate enough for planning."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ class Differences:
         """Return the two-sided p of Student's t, for the same error as `interval`.
 
         1 if nothing changed. NaN for fewer than two, or if all changed by the same: their spread is
-        unknown, and no spread is no certainty.
+        unknown, and a missing spread is no certainty.
         """
         if self.count < 2 or not self._interval_error > 0:
             return 1.0 if self.count > 1 and abs(self.mean) < _SAME else math.nan
@@ -172,11 +172,11 @@ class Differences:
         return max(-self.full_range, mean - _t(1 - alpha, degrees) * error)
 
     def bound_of_values(self, alpha: float, limit: float, *, is_lower: bool) -> float:
-        """Return a one-sided confidence bound of the mean of values that are no differences.
+        """Return a one-sided confidence bound of the mean of values that are not differences.
 
-        It allows for one value that was not sampled, further out than all others, as
-        `unseen_extreme` says; if all values are the same, for one at the limit. NaN for fewer than
-        two values.
+        It allows for one value that was not sampled and lies further out than all others (see
+        `unseen_extreme`); if all values are the same, for one at the limit. NaN for fewer than two
+        values.
 
         Args:
             alpha: the probability that the bound is wrong.
@@ -344,11 +344,11 @@ def _t(share: float, degrees: float) -> float:
 
 
 def unseen_fall(largest: float, full_range: float, units: float) -> float:
-    """Return how far the unit falls that was not sampled, above 0; infinite if unknown.
+    """Return how far a unit that was not sampled falls, above 0; infinite if unknown.
 
     Args:
-        largest: the largest change of a unit, at least 0. If nothing changed, nothing is known of
-            how far a unit can fall, and the full range counts.
+        largest: the largest change of a unit, at least 0. If nothing changed, nothing is known
+            about how far a unit can fall, and the full range counts.
         full_range: how far a unit can fall at most, above 0; infinite if that is unknown.
         units: the number of independent units, or their effective number; above 0.
     """
@@ -361,7 +361,7 @@ def unseen_fall(largest: float, full_range: float, units: float) -> float:
 
 
 def unseen_extreme(extreme: float, mean: float, limit: float, units: float) -> float:
-    """Return the value of a sample that was not sampled: further out than its extreme.
+    """Return an assumed value that was not sampled, further out than the sample's extreme.
 
     Args:
         extreme: the highest or the lowest value that was seen.

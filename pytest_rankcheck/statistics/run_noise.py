@@ -20,7 +20,7 @@ import numpy as np
 from pytest_rankcheck.errors import ConfigurationError, plural
 
 IMPLAUSIBLE = 0.01
-"""Below this p, the variance of the runs now is larger than that of the earlier ones."""
+"""Below this p, the variance of the runs now counts as larger than that of the earlier ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Averaged:
     count: int = 1
     """How many runs were averaged."""
     means: Sequence[float] = ()
-    """The mean of each of them, where these are known; several show how much they vary."""
+    """The mean of each run, if known; several show how much runs vary."""
 
     @property
     def deviation(self) -> float:
@@ -95,8 +95,8 @@ class RunNoise:
     def pooled(cls, before: Averaged, now: Averaged) -> RunNoise | None:
         """Return the noise that the means of both sides' runs show; None if neither has several.
 
-        Runs now that vary more than the earlier ones make plausible do not count: they would make
-        the allowance for noise larger, which a worse ranker must not do for itself.
+        Runs now that vary implausibly more than the earlier ones do not count, because a worse
+        ranker must not widen its own allowance for noise.
         """
         sides = [(len(side.means) - 1, _squares(side.means)) for side in (before, now)]
         (degrees_before, squares_before), (degrees_now, squares_now) = sides

@@ -95,7 +95,7 @@ def deviation_interval(
 
 
 def _log_variance(values: FloatArray) -> tuple[float, float, float]:
-    """Return a variance, and of its logarithm the jackknife's correction and standard error."""
+    """Return a variance, and the jackknife's correction and standard error of its logarithm."""
     count = len(values)
     unknown = (math.nan, math.nan, math.nan)
     if count < 3:

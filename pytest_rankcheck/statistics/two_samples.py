@@ -28,7 +28,7 @@ from pytest_rankcheck.statistics.sample_size import deviation_interval
 from pytest_rankcheck.statistics.weighted_clusters import linearised, unit_means
 
 LARGE_SAMPLE = 1000
-"""From this size of the smaller sample on, Welch's t keeps its level on skewed values."""
+"""If the smaller sample is at least this large, Welch's t keeps its level on skewed values."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class TwoSamples(Differences):
 
     @cached_property
     def samples(self) -> tuple[Differences, Differences]:
-        """The sample before and the one now, each for itself."""
+        """The sample before and the one now, separately."""
         return Differences(self.before, self.before_weights), Differences(self.gains, self.weights)
 
     @property
@@ -111,9 +111,9 @@ class TwoSamples(Differences):
     def _with_unseen_fall(self) -> tuple[float, float, float]:
         """The difference, its error and degrees of freedom, with an unseen value on each side.
 
-        The value now is worse than all that were seen, the value before is better. How far values
-        reach is seen in both samples if the range is known; otherwise in each for itself, since the
-        extremes of a large sample say little of a small one.
+        The value now is worse than all that were seen, the value before is better. If the range is
+        known, both samples show how far values reach; otherwise each does separately, because the
+        extremes of a large sample say little about a small one.
         """
         before, now = self.samples
         if min(now.count, before.count) < 2:
