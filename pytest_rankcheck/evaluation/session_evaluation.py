@@ -136,11 +136,11 @@ class MeasuredLog(Source):
         found = self.log.repeated_users
         if self.log.cluster_by is not None or found is None:
             return
-        name = quoted(found.attribute)
+        name, sessions = quoted(found[0]), found[1]
         yield (
-            f"the attribute '{name}' repeats: {found.users:,} of its values have "
-            f"{plural(found.sessions, 'session')}, up to {found.most:,} each, so sessions are not "
-            "independent, but gates and intervals assume that they are; set "
+            f"the attribute '{name}' repeats: {len(sessions):,} of its values have "
+            f"{plural(sessions.total(), 'session')}, up to {max(sessions.values()):,} each, so "
+            "sessions are not independent, but gates and intervals assume that they are; set "
             f'rankcheck_session_clusters = "{name}", or evaluate_sessions(log, '
             f'clustered="{name}")'
         )

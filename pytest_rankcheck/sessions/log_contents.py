@@ -23,18 +23,6 @@ _FEWEST = 10
 """Fewer values are kinds of users, such as web and app, rather than users."""
 
 
-@dataclass(frozen=True, slots=True)
-class RepeatedUsers:
-    """An attribute that names users, some of whom have several sessions."""
-
-    attribute: str
-    users: int
-    sessions: int
-    """How many sessions have the attribute."""
-    most: int
-    """How many sessions the user with the most sessions has."""
-
-
 @dataclass(frozen=True)
 class LogContents:
     """The contents of a log, and what was set aside while reading it."""
@@ -89,19 +77,18 @@ class LogContents:
         return [f"(session {own})" if label is None else label for label, own in pairs]
 
     @cached_property
-    def repeated_users(self) -> RepeatedUsers | None:
-        """The attribute that names users with several sessions; that with the fewest users."""
+    def repeated_users(self) -> tuple[str, Counter[object]] | None:
+        """The attribute that names users with several sessions, and how many each has.
+
+        Of several attributes, that with the fewest users.
+        """
         counts: dict[str, Counter[object]] = {}
         for session in self.attributes:
             for name, value in session.items():
                 if normalised_name(name) in USER_NAMES:
                     counts.setdefault(name, Counter())[value] += 1
-        found = [
-            RepeatedUsers(name, len(of), of.total(), max(of.values()))
-            for name, of in counts.items()
-            if _FEWEST <= len(of) < of.total()
-        ]
-        return min(found, key=lambda each: each.users, default=None)
+        found = [(name, of) for name, of in counts.items() if _FEWEST <= len(of) < of.total()]
+        return min(found, key=lambda each: len(each[1]), default=None)
 
     @cached_property
     def queries(self) -> Sequence[str | None]:

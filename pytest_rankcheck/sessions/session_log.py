@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +20,6 @@ from pytest_rankcheck.golden.log_replay import MAX_UNSEEN
 from pytest_rankcheck.metrics.metric_inputs import Trails
 from pytest_rankcheck.sessions.log_contents import (
     LogContents,
-    RepeatedUsers,
     final_events,
     trails_of,
 )
@@ -291,8 +291,8 @@ class SessionLog:
         return tuple(dict.fromkeys(name for each in self._contents.attributes for name in each))
 
     @property
-    def repeated_users(self) -> RepeatedUsers | None:
-        """The attribute that names users, if some have several sessions; the fewest users."""
+    def repeated_users(self) -> tuple[str, Counter[object]] | None:
+        """The attribute that names users with several sessions, and how many each has."""
         return self._contents.repeated_users
 
     @cached_property
