@@ -69,14 +69,14 @@ def metrics() -> Rows:
 
 def session_metrics() -> Rows:
     for entry in definitions().values():
-        if entry.unit == "session":
+        if not entry.kind.recur:
             name, aliases = f"`{entry.name}`<br>{entry.summary}", in_code(entry.aliases)
             yield name, aliases, in_code(entry.parameters), best(entry), entry.reference
 
 
 def run_metrics() -> Rows:
     for entry in definitions().values():
-        if entry.unit in ("run", "time"):
+        if entry.kind.recur and not entry.kind.is_of_judgments:
             name, use = f"`{entry.name}`<br>{entry.summary}", f"`{entry.formula}`<br>*{entry.use}*"
             yield name, use, in_code(entry.parameters), best(entry), entry.reference
 

@@ -88,8 +88,8 @@ class MetricCard:
             yield from self._seen_lines()
             yield from self._law_lines()
         else:
-            what = "search sessions" if self.definition.unit == "session" else "a whole run"
-            yield from _wrapped("laws", f"do not apply to a metric of {what}")
+            what = f"do not apply to a metric of {definition.kind.measures}"
+            yield from _wrapped("laws", what)
 
     def _seen_lines(self) -> Iterator[str]:
         yield f"  swaps of neighbours with different grades, all rankings of {DOCUMENTS} documents"
@@ -123,7 +123,7 @@ def card_of(metric: Definition | Metric) -> MetricCard:
     Raises:
         MetricError: the metric does not accept the usual grades.
     """
-    if metric.unit != "query":
+    if not metric.kind.is_of_judgments:
         return MetricCard(metric if isinstance(metric, Definition) else metric.definition, ())
     if isinstance(metric, Metric):
         return MetricCard(metric.definition, (check_metric(metric),))

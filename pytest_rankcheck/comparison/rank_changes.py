@@ -131,7 +131,7 @@ def crossing_between(
         values: the values of a metric on both sides, for all queries or for a slice.
     """
     cutoff, depth = values.metric.cutoff, other.relevant_depth
-    if not isinstance(values, Paired) or values.metric.kind.takes is not JudgedHits or not cutoff:
+    if not isinstance(values, Paired) or not values.metric.kind.is_of_judgments or not cutoff:
         return None
     if top_of(evaluation, other, values.metric) < cutoff and depth is not None and depth < cutoff:
         return None
@@ -179,7 +179,7 @@ def top_of(evaluation: Evaluation, other: Measured, metric: Metric) -> int:
 
 def ignores_order(metric: Metric) -> bool:
     """Return whether it only matters if a document is above the cutoff. It is tried."""
-    if not metric.cutoff or metric.kind.takes is not JudgedHits:
+    if not metric.cutoff or not metric.kind.is_of_judgments:
         return False
     with suppress(MetricError):
         return tried(metric, [1.0], 1) == tried(metric, [float(metric.cutoff)], 1)

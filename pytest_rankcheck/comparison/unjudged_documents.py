@@ -90,7 +90,7 @@ def unjudged_between(
         in_full: whether to compute all bounds; otherwise only that of the new ones, if irrelevant
             documents are judged too, and the others are NaN.
     """
-    if not isinstance(values, Paired) or values.metric.kind.takes is not JudgedHits:
+    if not isinstance(values, Paired) or not values.metric.kind.is_of_judgments:
         return _NOTHING
     if not in_full and not (evaluation.golden.contents.judgments.grades <= 0).any():
         return _NOTHING  # without irrelevant documents, all others are unjudged
@@ -251,7 +251,7 @@ def can_rejudge(side: Measured, metric: Metric) -> bool:
     judged documents would change with the judgments.
     """
     is_mean = side.averaged(metric).count > 1 or metric.definition.aggregate == "by_judged"
-    if is_mean or metric.definition.ir_measures or metric.kind.takes is not JudgedHits:
+    if is_mean or metric.definition.ir_measures or not metric.kind.is_of_judgments:
         return False
     if side.known_depth is None:
         return True

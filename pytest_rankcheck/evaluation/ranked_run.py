@@ -195,7 +195,7 @@ class RankedRun(Source):
 
     def depends_on_scale(self, metric: Metric, scale: float) -> bool:
         """Return whether another scale of the golden set would change values of a metric."""
-        if metric.kind.takes is not JudgedHits or metric.definition.ir_measures:
+        if not metric.kind.is_of_judgments or metric.definition.ir_measures:
             return False
         return any(
             not np.array_equal(

@@ -69,6 +69,15 @@ class MeasurementKind:
     """Whether records keep the values."""
     is_of_documents = True
     """Whether the values come from the documents, so that these explain them."""
+    depends_on_others = False
+    """Whether the value of a query depends on the rankings of other queries."""
+    measures = "a whole run"
+    """What its metrics measure, where laws of judged rankings do not apply to them."""
+
+    @property
+    def is_of_judgments(self) -> bool:
+        """Whether each value comes from one judged ranking alone, and others would change it."""
+        return self.takes is JudgedHits
 
     @property
     def plural(self) -> str:
@@ -197,6 +206,7 @@ class SessionValues(MeasurementKind):
     words = ("session", "sessions")
     set_name = "session log"
     improved = "sessions like these"
+    measures = "search sessions"
     recur = False
 
     def grade_text(self, grade: float | None) -> str:
@@ -216,6 +226,7 @@ class RunValues(QueryValues):
     """Each query has a value, which depends on the other queries of the run."""
 
     takes = WholeRun
+    depends_on_others = True
     usage = "the whole run: use it with evaluate(run, golden)"
 
 

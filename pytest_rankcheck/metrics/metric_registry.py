@@ -17,6 +17,7 @@ from pytest_rankcheck.errors import MetricError, quoted, suggestion
 from pytest_rankcheck.metrics.averages import Aggregate
 from pytest_rankcheck.metrics.metric_definition import (
     JUDGED_ONLY,
+    KINDS,
     At,
     Definition,
     Graded,
@@ -108,8 +109,8 @@ def metric(
 
     def register(compute: MetricFunction) -> MetricFunction:
         _check_signature(name, compute, [parameter.name for parameter in parameters])
-        of_queries = declared.get("unit", "query") == "query"
-        every = (*parameters, JUDGED_ONLY) if of_queries else parameters
+        is_judged = KINDS[declared.get("unit", "query")].is_of_judgments
+        every = (*parameters, JUDGED_ONLY) if is_judged else parameters
         summary, *others = re.split(r"\n\s*\n", (compute.__doc__ or "").strip())
         labelled = (" ".join(each.split()).partition(": ") for each in others)
         said = {label: text for label, _, text in labelled}
@@ -175,8 +176,8 @@ def definitions() -> Mapping[str, Definition]:
 
 
 def judged_definitions() -> Mapping[str, Definition]:
-    """Return the metrics that are computed from judged hits: those of the unit ``query``."""
-    return {name: entry for name, entry in definitions().items() if entry.unit == "query"}
+    """Return the metrics that are computed from judged hits."""
+    return {name: entry for name, entry in definitions().items() if entry.kind.is_of_judgments}
 
 
 def registered(name: str) -> Definition | None:

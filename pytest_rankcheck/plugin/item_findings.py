@@ -204,7 +204,6 @@ def _for_reports(
 ) -> Iterator[ReportedFinding]:
     """Yield what reports show besides the gates of a test: configured metrics, what to judge."""
     from pytest_rankcheck.explanation.documents_to_judge import to_judge
-    from pytest_rankcheck.metrics.judged_hits import JudgedHits
     from pytest_rankcheck.metrics.metric_names import Metric
     from pytest_rankcheck.reports.findings import GateFinding, JudgingFinding
     from pytest_rankcheck.reports.ledger import wants_queries
@@ -221,7 +220,7 @@ def _for_reports(
             for finding in ledger
             if isinstance(finding, GateFinding) and finding.reached
         ]
-        ranked = [metric for metric in (*gated, *metrics) if metric.kind.takes is JudgedHits]
+        ranked = [metric for metric in (*gated, *metrics) if metric.kind.is_of_judgments]
         of_queries = list(dict.fromkeys(ranked)) or [Metric.parse("nDCG@10")]
         top = item.config.stash[CONFIG].unjudged_depth
         yield JudgingFinding(tuple(to_judge(evaluation, of_queries, top)))

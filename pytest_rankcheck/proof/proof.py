@@ -18,7 +18,6 @@ from pytest_rankcheck.errors import MetricWarning
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.gates.gate import Gate
-from pytest_rankcheck.metrics.kinds import RunValues
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.proof.gate_questions import Question, gate_question, usual_questions
 from pytest_rankcheck.proof.harms import DRAWS, Harm, harms
@@ -256,7 +255,7 @@ def _drawn(
     harm: Harm, kept: KeptRankings, asked: Sequence[Question]
 ) -> Iterator[tuple[Comparison, Comparison]]:
     """Yield each draw of a harm, and an innocent change: half of it, and half of its reverse."""
-    of_runs = any(isinstance(metric.kind, RunValues) for each in asked for metric in each.metrics)
+    of_runs = any(metric.kind.depends_on_others for each in asked for metric in each.metrics)
     for number in range(DRAWS):
         draw = kept.generator(harm.name, number)
         if number < harm.draws:

@@ -12,7 +12,6 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES
 from pytest_rankcheck.golden.lint.lint_rule import LintOptions
 from pytest_rankcheck.golden.lint.linter import findings_of
-from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_names import Metric, usual_metrics
 from pytest_rankcheck.reports.findings import Note, Topic
 from pytest_rankcheck.reports.text.wording import (
@@ -154,7 +153,7 @@ def tie_notes(evaluation: Evaluation) -> Iterator[Note]:
     ours = (
         metric
         for metric in evaluation.computed
-        if metric.kind.takes is JudgedHits and not metric.definition.ir_measures
+        if metric.kind.is_of_judgments and not metric.definition.ir_measures
     )
     metric = next(ours, Metric.parse(usual_metrics(evaluation.depth)[0]))
     with warnings.catch_warnings():  # the evaluation itself has warned already
