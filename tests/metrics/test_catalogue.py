@@ -145,14 +145,14 @@ def test_parts_have_no_value() -> None:
         lambda: assert_at_least(evaluation, "CatalogCoverage@2", 0.1, by="locale"),
         lambda: compare(evaluation, evaluation).by("locale", "Gini@2"),
     ):
-        with pytest.raises(MetricError, match="one value of the whole run, and has none of a"):
+        with pytest.raises(MetricError, match="one value of the whole run, and has no value of a"):
             ask()
     part = evaluate(Run.from_dict(RANKINGS), golden.subset(["q1", "q2"]))
     for ask in (
         lambda: assert_not_regressed(evaluation, evaluation, "Gini@2", by="locale"),
         lambda: plan(evaluation, "Gini@2", 0.1),
     ):
-        with pytest.raises(MetricError, match="one value of the whole run, and has none of a"):
+        with pytest.raises(MetricError, match="one value of the whole run, and has no value of a"):
             ask()
     with pytest.raises(MetricError, match="the two sides have different ones"):
         compare(part, evaluation).values("Gini@2")

@@ -86,10 +86,10 @@ def test_it_is_compared_recorded_and_bounded_as_one_value() -> None:
 def test_what_it_cannot_do_is_refused_in_its_words() -> None:
     now = evaluate(NOW, GOLDEN)
     words = re.escape(f"{NAME} is one value of all documents, and ")
-    with pytest.raises(MetricError, match=words + "has none of a slice"):
+    with pytest.raises(MetricError, match=words + "has no value of a slice"):
         now.mean_at(NAME, [0])
     with pytest.raises(ConfigurationError, match=words + "significant"):
         Gate.significant().decide(compare(now, now), NAME)
-    with pytest.raises(MetricError, match=words + "has none of a slice"):
+    with pytest.raises(MetricError, match=words + "has no value of a slice"):
         assert_not_regressed(now, now, NAME, by="lang")
     assert_not_regressed(now, now, [NAME, "RR"], by=())  # which gates by none
