@@ -49,8 +49,8 @@ _NAME = "name your ranker in {}, and remove the # (docs/rankers.md)"
 _CALLED = (
     "; write module:load() if load() returns it, as with models (docs/how-to/learning-to-rank.md)"
 )
-_WORLD = """rankcheck_world names files, packages and features that changed (docs/baselines.md),
-rankcheck_replicates is for builds that differ by chance (docs/how-to/retraining.md)"""
+_FEATURES = """with rankers.model, set rankcheck_world = ["model:features"]: failures then name the
+features that changed (docs/how-to/learning-to-rank.md)"""
 _EXTRAS = {".yaml": "yaml", ".yml": "yaml", ".parquet": "fast", ".arrow": "fast", ".zst": "zstd"}
 """The extras needed to read golden sets, by the endings of their names."""
 _JOB = Path(".github/workflows/ranking.yml")
@@ -103,9 +103,11 @@ def _init(chosen: argparse.Namespace) -> int:
             print(f"warning: golden set '{quoted(each.name)}': {finding.message}")
     slices = dict(found for each in golden.values() for found in _sliced(each))
     if slices:
-        print(f"to gate slices too, set rankcheck_slices = {_value([*slices], file)}")
-        print(f"  and the gate for the smallest: {gate_for(min(slices.values()))}")
-    print(_WORLD)
+        least = gate_for(min(slices.values()))
+        also = "" if least == words["GATE"] else f"; the gate for the smallest is {least}"
+        print(f"to gate slices too, set rankcheck_slices = {_value([*slices], file)}{also}")
+    if any(map(_is_sorted, golden.values())):
+        print(_FEATURES)
     _write_new(test, words)
     if _COMMAND in test.read_text("utf-8"):
         steps.append(_NAME.format(test))
@@ -125,8 +127,13 @@ def _metrics(golden: Sequence[GoldenSet], depth: int) -> Sequence[str]:
     A model that only sorts candidates cannot lose any.
     """
     order = usual_metrics(depth)[0]
-    is_sorted = any(each.contents.candidates for each in golden)
+    is_sorted = any(map(_is_sorted, golden))
     return [order] if is_sorted else [order, f"R@{min(depth, _RETRIEVED)}"]
+
+
+def _is_sorted(golden: GoldenSet) -> bool:
+    """Return whether a model sorts its candidates; interactions have no irrelevant ones."""
+    return bool(golden.contents.candidates) and bool((golden.judgments["relevance"] <= 0).any())
 
 
 def _write_example() -> int:

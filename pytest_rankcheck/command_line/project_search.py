@@ -17,8 +17,9 @@ from pytest_rankcheck.plugin.inputs import Inputs
 from pytest_rankcheck.plugin.option_table import Config
 from pytest_rankcheck.rankers.ranker_lookup import is_name
 
-_NO_GOLDEN_SET = """no golden set found. The smallest is a file such as golden/web.jsonl,
-with a line for each query (a higher grade is better, 0 is not relevant):
+_NO_GOLDEN_SET = """no golden set found among the files and folders that begin with golden,
+qrel or judg. The smallest is a file such as golden/web.jsonl, with a line for each query (a higher
+grade is better, 0 is not relevant):
   {"query_id": "q1", "query": "red shoes", "relevance": {"red-sneaker": 3, "red-hat": 0}}
 Write one, or name yours with --golden PATH. If its columns or keys have other names, set
 rankcheck_columns = ["query_id=user", "doc_id=item"] first (docs/formats.md)"""

@@ -315,12 +315,12 @@ def _named(
 
 def _unordered(source: FeatureSource) -> RankerError:
     """Return the error that numbered features do not say which of them a model takes first."""
-    numbers = [int(name) for name in source.columns if is_feature_number(name)]
+    last = max((int(name) for name in source.columns if is_feature_number(name)), default=0)
     return RankerError(
-        f"the features of the candidates are numbered, up to {max(numbers, default=0)}, and the "
-        "model does not say with which number it begins; give them in its order, such as "
-        f"features=range(1, {max(numbers, default=0) + 1}), or from 0 on if a library read a LETOR "
-        "file for the training (LightGBM, XGBoost and scikit-learn count so)"
+        f"the features of the candidates are numbered, up to {last}, and the model does not say "
+        "with which number it begins; give them in its order, such as "
+        f"features=range(1, {last + 1}), or features=range({last + 1}) if a library read a LETOR "
+        "file for the training (LightGBM, XGBoost and scikit-learn count from 0)"
     )
 
 

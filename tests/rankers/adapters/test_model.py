@@ -134,7 +134,10 @@ def test_numbered_features_are_named_in_the_order_of_the_model(letor: GoldenSet)
 def test_numbered_features_with_names_from_0_are_asked_about(letor: GoldenSet) -> None:
     for attribute in ("feature_names_in_", "feature_names_"):
         estimator = trained(*range(4), **{attribute: ["0", "1", "2", "3"]})
-        with pytest.raises(RankerError, match="does not say with which number it begins"):
+        with pytest.raises(
+            RankerError,
+            match=r"give them in its order, such as features=range\(1, 4\), or features=range\(4\) if",
+        ):
             rank(model(estimator), letor)
         rank(model(estimator, range(4)), letor)
         assert np.asarray(estimator.got).tolist() == [[0, 2, 0, 5], [0, 1, 0, 0]]
