@@ -45,7 +45,7 @@ def coverage_findings(
     compared = [finding for finding in findings if isinstance(finding, RecordFinding)]
     shared = list(_shared(compared))
     if settings.mode.approval is not None and not compared:
-        shared.append(Note(Topic.UNUSED_APPROVAL, "no test that ran compares with a baseline"))
+        shared.append(Note(Topic.UNUSED_APPROVAL, "no test that passed compares with a baseline"))
     if settings.reference is None and settings.unrun == "ignore":
         return shared
     try:

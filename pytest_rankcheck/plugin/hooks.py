@@ -38,7 +38,7 @@ from pytest_rankcheck.plugin.item_findings import (
     name_run,
     refuse_dropped_gates,
     settled,
-    without_false_better,
+    without_false_claims,
 )
 from pytest_rankcheck.plugin.item_identity import RANK_FILE, TYPED_ID, path_from, typed_id
 from pytest_rankcheck.plugin.terminal_summary import CARRIED, LEDGER, SessionFindings
@@ -121,12 +121,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    """Show what is configured, if anything is, and which conftest has its own ranker."""
-    plugins = (each for each in config.pluginmanager.get_plugins() if hasattr(each, "__file__"))
-    rankers = ((each.__file__, getattr(each, "ranker", None)) for each in plugins)
-    files = [str(file) for file, it in rankers if isinstance(it, FixtureFunctionDefinition)]
-    shown = path_from(config.invocation_params.dir, Path(files[0])) if files else None
-    return config.stash[CONFIG].header(shown)
+    """Show what is configured, if anything is, and which conftest has its own fixture for it."""
+    owners = {
+        name: path_from(config.invocation_params.dir, Path(each.__file__))
+        for each in config.pluginmanager.get_plugins()
+        for name in ("golden_set", "ranker")
+        if hasattr(each, "__file__")
+        and isinstance(getattr(each, name, None), FixtureFunctionDefinition)
+    }
+    return config.stash[CONFIG].header(owners)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -233,12 +236,12 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
                     refuse_dropped_gates(item.stash[BASELINE])
                 ledger[:] = caught(ledger)  # such as with pytest.raises
             ledger.extend(findings_beside(item, ledger, stopped=False))
-            ledger[:] = without_false_better(item, ledger, passed=not item.stash[NOT_PASSED])
+            ledger[:] = without_false_claims(item, ledger, passed=not item.stash[NOT_PASSED])
             return result
         except BaseException:
             with suppress(RankcheckError):  # the failure of the test says more
                 ledger.extend(findings_beside(item, ledger, stopped=True))
-            ledger[:] = without_false_better(item, ledger, passed=False)
+            ledger[:] = without_false_claims(item, ledger, passed=False)
             raise
         finally:
             item.stash[LEDGER] = ledger

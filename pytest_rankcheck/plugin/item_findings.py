@@ -46,22 +46,28 @@ def name_run(item: pytest.Item) -> None:
             arguments[name] = measured.with_facts(name=label)
 
 
-def without_false_better(
+def without_false_claims(
     item: pytest.Item, ledger: Ledger, *, passed: bool
-) -> Sequence[ReportedFinding]:
-    """Return the findings; a metric is called better only if an update would raise its record."""
-    if not ledger:
-        return ledger
-    from pytest_rankcheck.reports.findings import GateFinding, Said
+) -> Iterator[ReportedFinding]:
+    """Yield findings that claim no rise or record but those that an update would make.
 
-    if passed and BASELINE in item.stash and item.stash[BASELINE].raised_record:
-        return ledger
-    return [
-        replace(each, said=Said.PASSED)
-        if isinstance(each, GateFinding) and each.said is Said.BETTER
-        else each
-        for each in ledger
-    ]
+    A metric is better only if its record would be raised; a test that failed writes nothing.
+    """
+    if not ledger:
+        return
+    from pytest_rankcheck.reports.findings import GateFinding, Remark, Said
+
+    baseline = item.stash.get(BASELINE, None)
+    raises = passed and baseline is not None and baseline.raised_record
+    is_refused = not passed and baseline is not None and baseline.mode.may_create
+    written = (Said.APPROVED, Said.NEW, Said.ANEW)
+    for each in ledger:
+        if isinstance(each, GateFinding) and each.said is Said.BETTER and not raises:
+            yield replace(each, said=Said.PASSED)
+        elif isinstance(each, GateFinding) and is_refused and each.said in written:
+            yield replace(each, remarks=(*each.remarks, Remark.UNWRITTEN))
+        else:
+            yield each
 
 
 def caught(ledger: Ledger) -> Iterator[ReportedFinding]:

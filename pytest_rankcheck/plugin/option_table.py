@@ -321,18 +321,21 @@ class Config:
         """The golden sets whose queries and documents must not be named."""
         return () if self.unseal else self.sealed
 
-    def header(self, overriding: str | None) -> str | None:
+    def header(self, owners: Mapping[str, str]) -> str | None:
         """Return the line for the header of pytest's output; None if nothing is configured.
 
         Args:
-            overriding: the file whose fixture ``ranker`` replaces the configured one.
+            owners: the files whose fixtures ``golden_set`` and ``ranker`` replace what is
+                configured, by their names.
         """
         parts = []
-        if self.golden:
+        if self.golden and "golden_set" in owners:
+            parts.append(f"golden set of {quoted(owners['golden_set'])}")
+        elif self.golden:
             names = ", ".join(quoted(path.name) for path in self.golden)
             parts.append(f"golden {names}")
-        if overriding and not self.run:
-            parts.append(f"ranker of {quoted(overriding)}")
+        if "ranker" in owners and not self.run:
+            parts.append(f"ranker of {quoted(owners['ranker'])}")
         elif self.run:
             parts.append(f"run {quoted(self.run.name)}")
         elif self.ranker:

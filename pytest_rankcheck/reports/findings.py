@@ -55,6 +55,7 @@ class Remark(StrEnum):
     DECIDES_NOTHING = "decides nothing"
     CAUGHT = "caught by the test"
     """The test continued after its gate had failed."""
+    UNWRITTEN = "not written, because the test failed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,6 +177,20 @@ def test_an_approval_that_reaches_no_baseline_says_so(project: Project) -> None:
     result = project.run("-k", "floor", "--rankcheck-approve", "a faster index")
     assert result.ret == 0
     says = (
-        "nothing to approve, so no reason was written:\n  no test that ran compares with a baseline"
+        "nothing to approve, so no reason was written:\n"
+        "  no test that passed compares with a baseline"
     )
     assert says in text_of(result)
+
+
+def test_a_row_does_not_say_that_a_failed_test_was_approved(project: Project) -> None:
+    project.test()
+    project.update()
+    project.rank(WORSE)
+    project.test(f"{REGRESSION_TEST}    assert evaluation.mean('RR') > 0.999\n")
+    result = project.run("--rankcheck-approve", "a faster index")
+    text = " ".join(text_of(result).split())
+    assert "approved, not written, because the test failed" in text
+    assert "no test that passed compares with a baseline" in text
+    project.rank({})
+    project.run("--rankcheck-approve", "a faster index").assert_outcomes(passed=1)
