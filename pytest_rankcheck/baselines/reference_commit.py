@@ -233,6 +233,8 @@ def _is_shallow(root: Path) -> bool:
 
 def _unknown(root: Path, name: str) -> str:
     """Return why git does not find a commit, and what to do."""
+    if not name or name.endswith("/"):
+        return "it names no branch; variables such as GITHUB_BASE_REF are set in pull requests only"
     remotes, is_shallow = git(root, "remote").split(), _is_shallow(root)
     remedy = fetch(name, remotes, is_shallow=is_shallow) if remotes else None
     why = "git does not find it; check the name"

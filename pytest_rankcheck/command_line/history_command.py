@@ -67,8 +67,11 @@ def _history(chosen: argparse.Namespace) -> int:
             shown.append((history, history.since(since), metrics))
     lines = [*_lines(shown, nightly, chosen.query)]
     if not lines:
-        what = f"query {quoted(chosen.query)}" if chosen.query else "a baseline of these"
-        raise ConfigurationError(f"no commit of this branch has {what}; check the names")
+        what = f"query {quoted(chosen.query)}" if chosen.query else "a baseline"
+        what += f" with {metric}" if metric else ""
+        raise ConfigurationError(
+            f"no commit of this branch has {what}; check the names, or commit the baselines"
+        )
     print("\n".join(lines))
     print("this is what was approved, not what ran")
     if git_line(here, "rev-parse", "--is-shallow-repository") == "true":

@@ -87,8 +87,8 @@ class ContentsBuilder:
             query = replace(query, attributes=self._attributes(query, where))
         if query.id in self.queries:
             raise GoldenSetError(
-                f"{self.places.shown(where)}: duplicate query '{quoted(query.id)}'; put all its "
-                "judgments into one place, or give the second another id"
+                f"{self.places.shown(where)}: duplicate query '{quoted(query.id)}'; keep "
+                "one line of it, with all its judgments, or give the second another id"
             )
         self.queries[query.id] = query
         self.collected.add_query(query.id)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
+from pytest_rankcheck.errors import ConfigurationError, listed, quoted, suggestion
 from pytest_rankcheck.plugin.given_options import given_options
 from pytest_rankcheck.plugin.option_parsers import PATH, VARIABLE
 from pytest_rankcheck.plugin.option_rows import OptionRow, option_rows
@@ -98,10 +98,13 @@ def _refuse_unknown_sets(sealed: Iterable[str], golden: Iterable[Path]) -> None:
     """Refuse a name that seals nothing, such as a misspelt one."""
     from pytest_rankcheck.files.packed_files import shown_name
 
-    unknown = sorted({*sealed} - {*map(shown_name, golden)})
+    known = {*map(shown_name, golden)}
+    unknown = sorted({*sealed} - known)
     if unknown:
-        names = ", ".join(map(quoted, unknown))
-        raise ConfigurationError(f"rankcheck_sealed: no configured golden set is called {names}")
+        raise ConfigurationError(
+            f"rankcheck_sealed: no configured golden set is called {listed(unknown)}; they are "
+            f"called {listed(sorted(known))}"
+        )
 
 
 def _places(options: argparse.Namespace) -> Iterator[str]:

@@ -80,13 +80,22 @@ def test_a_record_that_the_branch_lowered_does_not_count(
 
 
 def test_an_unknown_commit_is_a_usage_error(branched: Project) -> None:
-    for ref in ("origin/nowhere", "--output=x", "main:tests", ""):
+    for ref in ("origin/nowhere", "--output=x", "main:tests"):
         result = branched.run(f"--rankcheck-baseline-ref={ref}")
         assert result.ret == pytest.ExitCode.USAGE_ERROR
         text = text_of(result)
         assert f"baseline-ref {ref}: git does not find it" in text
         assert not (branched.path / "x").exists()
         assert "git fetch" not in text, "there is nowhere to fetch from"
+
+
+def test_a_reference_without_a_branch_is_a_usage_error(branched: Project) -> None:
+    git(branched.path, "remote", "add", "origin", "elsewhere")
+    for ref in ("origin/", ""):
+        result = branched.run(f"--rankcheck-baseline-ref={ref}")
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
+        assert f"baseline-ref {ref}: it names no branch; variables such as" in text_of(result)
+        assert "git fetch" not in text_of(result), "that would be refused"
 
 
 @pytest.mark.parametrize("name", ["origin/main", "main"])

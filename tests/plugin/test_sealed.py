@@ -418,7 +418,10 @@ def test_a_name_that_seals_nothing_is_an_error(sealed: Project) -> None:
     sealed.write("pyproject.toml", text)
     done = sealed.run()
     assert done.ret == pytest.ExitCode.USAGE_ERROR
-    assert "rankcheck_sealed: no configured golden set is called web2" in done.stderr.str()
+    assert (
+        "rankcheck_sealed: no configured golden set is called web2; they are called web"
+        in done.stderr.str()
+    )
 
 
 def test_documents_are_recognised_by_their_hashes(sealed: Project) -> None:
