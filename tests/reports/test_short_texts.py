@@ -237,6 +237,18 @@ def test_the_documents_of_a_query_are_in_one_text_of_a_test_session() -> None:
         assert floor_text() == first
 
 
+def test_the_documents_that_an_empty_answer_lacks_are_in_one_text_too() -> None:
+    printed, empty = PrintedDocuments(), evaluate(ranked(39), GOLDEN)
+    texts = []
+    for test in "ab":
+        with collecting(printed=printed), pytest.raises(AssertionError) as failure:
+            assert_at_least(empty, "RR", 0.9)
+        printed.settle(test, str(failure.value))
+        texts.append(str(failure.value))
+    assert "      d0 (grade 3) not ranked" in texts[0]
+    assert "most, of 40\n    documents: see a\n    q0   0.000\n    q1   0.000\n" in texts[1]
+
+
 def reversed_if_loud(text: str) -> list[str]:
     """Rank all queries alike, but those in capitals backwards."""
     return ["y", "x"] if text.isupper() else ["x", "y"]

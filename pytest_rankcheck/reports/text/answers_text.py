@@ -97,7 +97,7 @@ def _query_text(query: AnsweredQuery, golden_set: str) -> tuple[Sequence[str], S
     for answer in query.answers:
         start = f"{_DEEP}{answer.label:{width}}  "
         said = [answer.failure] if answer.failure else _ranking(answer, query, start)
-        key = () if answer.failure else answer.documents
+        key = None if answer.failure else answer.documents or None
         answers.append(documents_once(golden_set, query.id, key, _labelled(start, said), start))
     return lines, answers
 

@@ -137,21 +137,21 @@ class Documents:
 
 
 def documents_once(
-    name: str, query_id: str, ranking: Sequence[str], lines: Iterable[str], start: str
+    name: str, query_id: str, ranking: Sequence[str] | None, lines: Iterable[str], start: str
 ) -> Documents:
     """Return the lines on documents of a query, with where the test session has shown them.
 
     Args:
         name: the name of the golden set.
         query_id: the query.
-        ranking: its documents; empty if the lines are not about any.
+        ranking: its documents; None if the lines are not about any.
         lines: the lines about them.
         start: the beginning of the first line.
     """
-    said = tuple(lines)
-    is_known = bool(said and ranking)
-    key = (name, query_id, *ranking[:_TOP])
-    return Documents(said, start, place_of_documents(key, said[0]) if is_known else None)
+    said, place = tuple(lines), None
+    if said and ranking is not None:
+        place = place_of_documents((name, query_id, *ranking[:_TOP]), said[0])
+    return Documents(said, start, place)
 
 
 def common_place(documents: Iterable[Documents]) -> str | None:
