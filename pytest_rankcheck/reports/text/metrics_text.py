@@ -19,9 +19,9 @@ from pytest_rankcheck.reports.text.evidence_text import (
     ties_text,
 )
 from pytest_rankcheck.reports.text.verdict_headlines import (
-    gap_text,
-    query_drops_text,
-    starts_with_lost_answers,
+    Limit,
+    first_limit,
+    limit_texts,
     verdict_headline,
 )
 from pytest_rankcheck.reports.text.wording import (
@@ -78,7 +78,7 @@ def _starts_with_lost_answers(explanation: Explanation) -> bool:
     if explanation.headline:
         return False
     if len(verdicts) == 1:
-        return starts_with_lost_answers(verdicts[0])
+        return first_limit(verdicts[0]) is Limit.LOST_ANSWERS
     return all(each.only_loses_answers for each in verdicts)
 
 
@@ -140,7 +140,7 @@ def _of_one(failure: MetricFailure, verdict: GateNumbers) -> Iterator[str]:
         mix = verdict.standardised_by
         where = "" if mix is None else f", at the baseline's mix of {quoted(mix, 60)}"
         yield f"all {everything}{where}: {means_change(overall.before, overall.now)}"
-    yield from _broken_limits(verdict)
+    yield from _broken_limits(verdict, first_limit(verdict))
 
 
 def _table(explanation: Explanation, *, in_full: bool) -> Iterator[str]:
@@ -183,11 +183,11 @@ def _besides(failure: MetricFailure) -> Iterator[str]:
         yield from _broken_limits(failure.verdict)
 
 
-def _broken_limits(verdict: GateNumbers) -> Iterator[str]:
-    if verdict.query_drops:
-        yield query_drops_text(verdict)
-    if verdict.wide_gap is not None:
-        yield gap_text(verdict.wide_gap, verdict.max_gap)
+def _broken_limits(verdict: GateNumbers, said: Limit | None = None) -> Iterator[str]:
+    """Yield the limits that are broken, but for the one that the headline says."""
+    for limit, text in limit_texts(verdict).items():
+        if limit not in (Limit.LOST_ANSWERS, said):  # those are of the whole assertion
+            yield text
 
 
 def _crossed(failure: MetricFailure) -> Iterator[str]:

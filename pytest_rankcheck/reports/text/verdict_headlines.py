@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from enum import Enum, auto
 
 from pytest_rankcheck.errors import plural, quoted
-from pytest_rankcheck.explanation.gate_numbers import Decided, GapNumbers, GateNumbers
+from pytest_rankcheck.explanation.gate_numbers import Decided, GateNumbers
 from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.reports.text.evidence_text import fall_word, fell_word, open_reason, p_text
 from pytest_rankcheck.reports.text.wording import means_change
+
+
+class Limit(Enum):
+    """A limit of a gate that is not about means, in the order of importance."""
+
+    LOST_ANSWERS = auto()
+    QUERY_DROP = auto()
+    GAP = auto()
 
 
 def verdict_headline(verdict: GateNumbers, where: str) -> str:
@@ -24,37 +34,48 @@ def verdict_headline(verdict: GateNumbers, where: str) -> str:
         return _group_headline(verdict, leading, means, why)
     queries = verdict.metric.kind.counted(leading.queries)
     where = f"{where} ({queries})"
-    if leading.outcome == Outcome.REGRESSED:
-        word = "regressed"
-    elif verdict.replay is not None and verdict.replay.leaves_open:
-        word = "is inconclusive"
-    elif verdict.lost_answers is not None and starts_with_lost_answers(verdict):
-        return f"{verdict.lost_answers.text} on {where}; {verdict.metric} {means}"
-    elif verdict.query_drops:
-        return f"{verdict.metric} of {query_drops_text(verdict)} on {where}: {means}"
-    elif verdict.wide_gap is not None:
-        gap = gap_text(verdict.wide_gap, verdict.max_gap)
-        return f"{verdict.metric}: {gap}; {leading.label} of {where}"
-    else:
-        is_open = leading.outcome == Outcome.INCONCLUSIVE
-        worse = "is lower" if verdict.metric.higher_is_better else "is higher"
-        word = "is inconclusive" if is_open else worse
+    limits = limit_texts(verdict)
+    match first_limit(verdict):
+        case Limit.LOST_ANSWERS:
+            return f"{limits[Limit.LOST_ANSWERS]} on {where}; {verdict.metric} {means}"
+        case Limit.QUERY_DROP:
+            return f"{verdict.metric} of {limits[Limit.QUERY_DROP]} on {where}: {means}"
+        case Limit.GAP:
+            return f"{verdict.metric}: {limits[Limit.GAP]}; {leading.label} of {where}"
+    is_open = leading.outcome == Outcome.INCONCLUSIVE or _is_left_open(verdict)
+    worse = "is lower" if verdict.metric.higher_is_better else "is higher"
+    word = "is inconclusive" if is_open else worse
+    word = "regressed" if leading.outcome == Outcome.REGRESSED else word
     place = f"in {quoted(leading.label)} of" if leading.label else "on"
     return f"{verdict.metric} {word} {place} {where}: {means}; {why}"
 
 
-def starts_with_lost_answers(verdict: GateNumbers) -> bool:
-    """Return whether the first line of a verdict is about queries that lost their answers."""
-    lost, replay = verdict.lost_answers, verdict.replay
-    is_other = verdict.leading.outcome == Outcome.REGRESSED or (replay and replay.leaves_open)
-    return lost is not None and lost.blocks and not is_other
+def first_limit(verdict: GateNumbers) -> Limit | None:
+    """Return which broken limit the first line of a verdict is about; None: the means."""
+    if verdict.leading.outcome == Outcome.REGRESSED or _is_left_open(verdict) or verdict.groups:
+        return None
+    return next(iter(limit_texts(verdict)), None)
 
 
-def query_drops_text(verdict: GateNumbers) -> str:
-    """Return how many queries fell by more than the gate allows."""
-    count = plural(len(verdict.query_drops), "query", "queries")
-    fell = fell_word(verdict.metric)
-    return f"{count} {fell} by more than max_query_drop={verdict.max_query_drop:g}"
+def limit_texts(verdict: GateNumbers) -> Mapping[Limit, str]:
+    """Return what is said of the limits that are broken."""
+    texts, lost, gap = {}, verdict.lost_answers, verdict.wide_gap
+    if lost is not None and lost.blocks:
+        texts[Limit.LOST_ANSWERS] = lost.text
+    if verdict.query_drops:
+        count = plural(len(verdict.query_drops), "query", "queries")
+        limit = f"max_query_drop={verdict.max_query_drop:g}"
+        texts[Limit.QUERY_DROP] = f"{count} {fell_word(verdict.metric)} by more than {limit}"
+    if gap is not None:
+        low, high = quoted(gap.lowest), quoted(gap.highest)
+        was = f" ({gap.before:.4f} apart in the baseline)"
+        allowed = f"allowed {verdict.max_gap:.4f}"
+        texts[Limit.GAP] = f"{low} and {high} are {gap.now:.4f} apart{was}, {allowed}"
+    return texts
+
+
+def _is_left_open(verdict: GateNumbers) -> bool:
+    return verdict.replay is not None and verdict.replay.leaves_open
 
 
 def _why(verdict: GateNumbers, decision: Decided) -> str:
@@ -82,13 +103,6 @@ def _why(verdict: GateNumbers, decision: Decided) -> str:
         beyond = "beyond" if decision.outcome == Outcome.REGRESSED else "within"
         chance += f", {beyond} the allowed {kind} of {fall}"
     return f"{chance} (p {p_text(decision.p)}, alpha {verdict.alpha:g})"
-
-
-def gap_text(gap: GapNumbers, allowed: float | None) -> str:
-    """Return how far apart two slices are."""
-    low, high = quoted(gap.lowest), quoted(gap.highest)
-    was = f" ({gap.before:.4f} apart in the baseline)"
-    return f"{low} and {high} are {gap.now:.4f} apart{was}, allowed {allowed:.4f}"
 
 
 def _group_headline(verdict: GateNumbers, leading: Decided, means: str, why: str) -> str:
