@@ -230,3 +230,8 @@ class Explanation:
     to_fix: str = ""
     """What to do besides a command."""
     remedies: tuple[Remedy, ...] = ()
+
+    @property
+    def causes(self) -> Sequence[str]:
+        """What the queries that fell have in common, in words, the best first."""
+        return self.in_common.causes if self.in_common else ()

@@ -6,15 +6,16 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.files.whole_files import readable_json
-from pytest_rankcheck.reports.findings import Topic, by_heading
+from pytest_rankcheck.reports.findings import Note, Topic, by_heading
 from pytest_rankcheck.reports.json_report import report_json
 from pytest_rankcheck.reports.report_data import Report, has_baseline, worst_queries
+from pytest_rankcheck.reports.text.metrics_text import headline
 
 _Data = dict[str, Any]
 _LONGEST_TEXT = 500
@@ -56,6 +57,7 @@ def html_of(report: Report) -> str:
             for gate in data["gates"]
             if gate["failure"]
         ],
+        blockers=_harmless(list(_blockers(report))),
         approvals=approvals,
         policy=_policy([library, script] if library else [script], style),
         style=Markup(style),
@@ -64,6 +66,14 @@ def html_of(report: Report) -> str:
         data=Markup(_json(data)),
         charts=Markup(charts),
     )
+
+
+def _blockers(report: Report) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield what blocks, in a line, with its causes; what did not run is among the problems."""
+    for each in report.blockers:
+        is_problem = isinstance(each, Note) and each.topic is Topic.NOT_RUN
+        if each.failure and not is_problem:
+            yield headline(each.failure), each.failure.causes
 
 
 def _approvals(gates: Sequence[_Data]) -> list[tuple[_Data, _Data]]:

@@ -97,12 +97,11 @@ def _blocker(found: GateFinding | Note) -> Iterator[str]:
         lines += (" ".join(line.split()) for line in numbers_lines(explanation))
     lines += explanation.facts[:_MOST_WORST]
     slices = [part for part in explanation.slices if part.is_worse]
-    common = explanation.in_common.causes if explanation.in_common else ()
     worst = [*map(answered_title, explanation.answered)]
     worst += (query_line(query, explanation) for query in explanation.worst)
     for name, texts in (
         ("slices", [slice_line(part, explanation) for part in slices]),
-        ("in common", common),
+        ("in common", explanation.causes),
         ("worst", worst),
     ):
         if texts:

@@ -159,6 +159,15 @@ def test_untrusted_text_is_shown_and_not_run(opened: Opened, hostile: Report) ->
     assert "49" not in " ".join(texts(page, "#verdicts, #failures, #slices"))
 
 
+def test_the_page_begins_with_what_fell_and_why_and_then_says_what_to_type(report: Report) -> None:
+    page = html_of(report)
+    head = page[page.index("<h1>") : page.index('<nav aria-label="Sections">')]
+    shown = " ".join(unescape(re.sub("<[^>]*>", " ", head)).split())
+    assert "3 of 5 gates failed nDCG@10 regressed on golden set" in shown
+    assert "in common: 20 of 20 are locale=de (50% of all are)" in shown
+    assert shown.index("in common") < shown.index("To reproduce, type: pytest -q")
+
+
 def test_a_failure_is_shown_by_its_values_and_says_all_that_its_text_says(report: Report) -> None:
     """Without JavaScript; the text itself is not there."""
     page = html_of(report)
