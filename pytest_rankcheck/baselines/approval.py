@@ -24,7 +24,7 @@ class Approval:
     """The commit that was checked out: the parent of the commit that adds the approval."""
     author: str | None
     keys: tuple[Change, ...] = ()
-    """What it allows; the name of each in the file is a key."""
+    """The changes that it allows; the name of each in the file is its key."""
 
     @classmethod
     def now(cls, reason: str, folder: Path, keys: Sequence[Change] = ()) -> Approval:

@@ -1,4 +1,4 @@
-"""The baseline of one test: what the ``baseline`` fixture gives, and what becomes of its file."""
+"""The baseline of one test: what the ``baseline`` fixture gives, and the fate of its file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pytest_rankcheck.errors import BaselineError
 class Baseline(CheckedTest):
     """The approved record of one test, and the checks that the test made against it.
 
-    `check_all` is called by each assertion, `unapproved_drops` once all of them have passed, and
+    Each assertion calls `check_all`. `unapproved_drops` is called once all of them have passed, and
     `write_or_keep` when the outcome of the test is known: a test that fails writes nothing.
     """
 
@@ -27,11 +27,11 @@ class Baseline(CheckedTest):
     """What this test has recorded; None if it has written nothing."""
 
     def unapproved_drops(self) -> str | None:
-        """Return which gates the test has dropped without a reason, now that its checks passed.
+        """Return the gates that the test dropped without a reason, now that its checks passed.
 
         Raises:
             ConfigurationError: the record is written, and the declared world cannot be read.
-            BaselineError: a line would have to be written of a query on which the ranker failed.
+            BaselineError: the record would need a line for a query on which the ranker failed.
         """
         if self._branch is not None and self.all_checks:
             dropped = [
@@ -81,14 +81,14 @@ class Baseline(CheckedTest):
 
     @cached_property
     def raised_record(self) -> Record | None:
-        """What an update would record of what the test has measured, if it would raise it."""
+        """The record that an update would write, if it would raise the present one."""
         before = self.file.working_record
         if before is None or self.evaluation is None or self.evaluation.failed:
             return None
         return policy.raised(self.all_checks, before, partial(self._next, before))
 
     def _settlement(self) -> Settlement:
-        """Return what becomes of the file of a test whose checks have passed."""
+        """Return what happens to the file of a test whose checks have passed."""
         before = self.file.record
         if self.mode.approval is not None:
             return self._approved(before, self.mode.approval)
@@ -101,7 +101,7 @@ class Baseline(CheckedTest):
         )
 
     def _approved(self, before: Record | None, reason: str) -> Settlement:
-        """Return what becomes of a record if everything that is measured is approved."""
+        """Return what happens to a record if everything that is measured is approved."""
         keys: list[Change] = []
         there = self.file.reference_record
         before = before or there
@@ -123,7 +123,7 @@ class Baseline(CheckedTest):
 
     @property
     def _next(self) -> Callable[..., Record]:
-        """What returns the record that follows another one."""
+        """The function that returns the record that follows another one."""
         assert self.evaluation is not None
         asserted = self.evaluation, self.assertions, self.defaults
         return partial(next_record, *asserted, test=self.key)

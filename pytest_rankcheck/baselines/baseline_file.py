@@ -64,7 +64,7 @@ class BaselineFile:
         """The approved record; None before the first update.
 
         It is the one at the reference commit, if that has one. A record that only this branch has
-        is compared anyway, and reported as added by the branch.
+        is compared nevertheless, and reported as added by the branch.
 
         Raises:
             BaselineError: the file is not a record, or has another format version.
@@ -89,9 +89,9 @@ class BaselineFile:
         return self.seal.opened(record) if self.seal else record
 
     def _mending(self) -> Remedy:
-        """Return how to get a record that can be read again.
+        """Return how to get a readable record again.
 
-        From the commit that counts; anew if that commit has none that can be read.
+        It is restored from the commit that counts, or recorded again if that has no readable one.
         """
         place = self._place(is_there=False)
         text = self._committed_text
@@ -106,9 +106,9 @@ class BaselineFile:
 
     @property
     def _commit(self) -> str:
-        """The commit that has the approved record, as git takes it.
+        """The commit that has the approved record, in git's terms.
 
-        The reference; or without one what is being merged, usually main; or else HEAD.
+        It is the reference; without one, what is being merged, usually main; or else HEAD.
         """
         if self.reference is not None:
             return self.reference.name
@@ -119,7 +119,7 @@ class BaselineFile:
 
     @property
     def _committed_text(self) -> str | None:
-        """The file at the commit that has the approved record; None if that has none."""
+        """The file's text at the commit that has the approved record; None without one."""
         if self.reference is not None:
             return self._reference_text
         from pytest_rankcheck.files.git_commands import git_line
@@ -128,7 +128,7 @@ class BaselineFile:
 
     @property
     def is_unreadable(self) -> bool:
-        """Whether the file that counts has no record in it, which a reason replaces."""
+        """Whether the file that counts holds no readable record; a reason replaces it."""
         if self._reference_text is not None:
             return not readable_record(self._reference_text)
         return self._text_now is not None and self.working_record is None
@@ -137,7 +137,7 @@ class BaselineFile:
     def reference_record(self) -> Record | None:
         """The record at the reference commit; None without one, or if it lacks the file.
 
-        None also for one that cannot be read, and that this branch has recorded anew with a reason.
+        Also None for an unreadable one that this branch has recorded again with a reason.
         """
         if self._reference_text is None:
             return None
@@ -164,17 +164,17 @@ class BaselineFile:
 
     @property
     def has_moved(self) -> bool:
-        """Whether the reference has changed the record since this branch left it."""
+        """Whether the reference has changed the record since this branch diverged."""
         return self.reference is not None and self.reference.has_moved(self.path)
 
     @property
     def merged_approvals(self) -> int:
-        """How many of the first approvals are merged: those of the approved record."""
+        """How many of the first approvals are merged, that is, in the approved record."""
         merged = readable_record(self._committed_text)
         return len(merged.approvals) if merged else 0
 
     def read_again(self) -> bool:
-        """Return whether the file has changed since the test read it; what it says now counts."""
+        """Return whether the file has changed since the test read it; its new content counts."""
         text = self._read_text()
         if text == self._text_now:
             return False
@@ -216,7 +216,7 @@ class BaselineFile:
 
     @cached_property
     def _obstacle(self) -> str | None:
-        """What the reference commit has in place of the file, such as a link to its folder."""
+        """What the reference commit has instead of the file, such as a link to its folder."""
         return self.reference.obstacle(self.path) if self.reference else None
 
     @cached_property

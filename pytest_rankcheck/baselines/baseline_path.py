@@ -1,4 +1,4 @@
-"""The path of a baseline: ``baselines/<test module>/<test>--<golden set>.json`` by the module."""
+"""The path of a baseline, by its module: ``baselines/<test module>/<test>--<golden set>.json``."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ FOLDER = "baselines"
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _LONGEST_NAME = 150
-"""Characters of a file name; file systems allow 255 bytes, a temporary file beside it too."""
+"""The longest file name, in characters; file systems allow 255 bytes, also for temporary files."""
 _LONGEST_TEST = 90
-"""Characters of a test's name, so that the golden set's name always follows."""
+"""The longest name of a test, in characters, so that the golden set's name always fits."""
 _NAME = r"[a-z0-9_.]+(?:-[a-z0-9_.]+)*"
 """Parameters and golden sets without a capital letter, and without the separator ``--``."""
 _CLASS = r"(?:Test(?:[A-Z0-9_][a-z0-9_]*)?|(?!test)[a-z_][a-z0-9_]*)"
@@ -61,7 +61,7 @@ def real_file(file: Path) -> Path:
 
 
 def is_baseline_path(path: Path) -> bool:
-    """Return whether a file is where baselines are, and has a name like theirs."""
+    """Return whether a file has the place and the name of a baseline."""
     is_named = path.suffix == ".json" and "--" in path.stem
     return is_named and path.parent.parent.name == FOLDER
 
@@ -75,7 +75,7 @@ def test_file_of(path: Path) -> Path | None:
 
 
 def golden_name_of(path: Path) -> str:
-    """Return the golden set that the name of a baseline has, of one that cannot be read."""
+    """Return the golden set in the name of a baseline that cannot be read."""
     return path.stem.rpartition("--")[2].partition("~")[0]
 
 
@@ -84,8 +84,8 @@ def baselines_under(folder: Path, unsearched: Sequence[str]) -> Iterator[Path]:
 
     Args:
         folder: where to look.
-        unsearched: patterns of the folders that pytest does not look into, which this does not
-            either; nor does it look into virtual environments.
+        unsearched: patterns of folders to skip, as pytest does; virtual environments are skipped
+            too.
     """
     for name, folders, files in os.walk(folder):
         here = Path(name)
@@ -103,7 +103,7 @@ def safe_name(readable: str, identity: str | None = None, *, is_plain: bool = Tr
 
     Args:
         readable: the name as people would write it; it is kept if possible.
-        identity: what the name stands for, if that is more than ``readable``.
+        identity: what the name identifies, if that is more than ``readable``.
         is_plain: False if another identity could have the same name in another case.
     """
     safe = _UNSAFE.sub("_", readable)[:_LONGEST_NAME]

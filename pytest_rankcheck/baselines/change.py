@@ -1,7 +1,7 @@
-"""A change of a record that needs a reason: the closed list of its kinds, and how far one goes.
+"""Changes of a record that need a reason: the closed list of kinds, and the extent of each.
 
 A kind knows its words, what covers a change of it, and when one is undone. The name of a change in
-the file of a record, such as ``fall:RR[locale=de]``, is written and parsed here only.
+a record's file, such as ``fall:RR[locale=de]``, is written and parsed only here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pytest_rankcheck.gates.gate import Gate
 
 LOSS_SHARE = 0.05
-"""The share of queries that may leave the golden set, be edited, lose their value or a label."""
+"""The share of queries that may leave the golden set, be edited, or lose a value or a label."""
 
 Side = float | str | None
 
@@ -39,26 +39,26 @@ _NAME = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change that needs a reason, and how far it goes; it covers nothing worse."""
+    """A change that needs a reason, and its extent; it covers nothing worse."""
 
     kind: str
-    """What changes, of the closed list in the manual, such as ``fall``."""
+    """The kind of change, from the closed list in the manual, such as ``fall``."""
     subject: str = ""
-    """The metric, attribute, convention or option that it is about; empty for the record."""
+    """The metric, attribute, convention or option concerned; empty for the whole record."""
     before: float | str | None = None
     after: float | str | None = None
     weight: float = 0.0
-    """Of lost queries: the share of the weight that they have."""
+    """For lost queries: their share of the weight."""
     slice: tuple[str, str] | None = None
-    """Of a fall in a slice: the attribute and its value."""
+    """For a fall in a slice: the attribute and its value."""
     words: str = field(default="", compare=False)
-    """What messages say instead of the usual words; it is not recorded."""
+    """What messages say instead of the usual words; not recorded."""
 
     @classmethod
     def fall(
         cls, metric: Metric, before: float, after: float, part: tuple[str, str] | None = None
     ) -> Change:
-        """Return the fall of a mean; NaN is none. A fall of a millionth of a query counts."""
+        """Return the fall of a mean; NaN means no value. Even a millionth of one query counts."""
         sides = (None if math.isnan(mean) else round(float(mean), 9) for mean in (before, after))
         then, now = sides
         return cls("fall", str(metric), then, now, slice=part)
@@ -77,7 +77,7 @@ class Change:
 
     @classmethod
     def from_dict(cls, name: str, entry: Mapping[str, Any]) -> Change:
-        """Return the change of a name with what an approval records of it."""
+        """Return the change with this name, from what an approval records about it."""
         kind, _, subject = name.partition(":")
         of_slice = None
         parts = _NAME.fullmatch(name) if kind in ("fall", "rise") else None
@@ -90,7 +90,7 @@ class Change:
         return cls(kind, subject, before, after, decoded(float, entry.get("weight", 0.0)), of_slice)
 
     def to_dict(self) -> Mapping[str, Any]:
-        """Return what an approval records of it."""
+        """Return what an approval records about it."""
         weight = {"weight": self.weight} if self.weight else {}
         return {"from": self.before, "to": self.after, **weight}
 
@@ -102,7 +102,7 @@ class Change:
 
     @property
     def loss(self) -> float:
-        """How far a mean falls; negative if it rises, infinite if it has no value any more."""
+        """How far a mean falls; negative if it rises, infinite if it no longer has a value."""
         if not isinstance(self.before, float | int) or not isinstance(self.after, float | int):
             return math.inf
         return -Metric.parse(self.subject).gain(float(self.before), float(self.after))
@@ -127,29 +127,29 @@ class Change:
 
     @property
     def is_of_metric(self) -> bool:
-        """Whether it is about one metric, which is still gated."""
+        """Whether it concerns a single metric that is still gated."""
         kinds = ("fall", "rise", "no-value", "direction", "gate-looser", "noise-wider")
         return self.kind in kinds
 
     @property
     def is_drop(self) -> bool:
-        """Whether something is not decided any more."""
+        """Whether something is no longer decided."""
         return self.kind in ("metric-gone", "slice-gone", "limits") and self.after is None
 
     @property
     def is_loosening(self) -> bool:
-        """Whether something decides less strictly, which a branch allows for all its records."""
+        """Whether something is decided less strictly, which a branch allows for all its records."""
         return self.kind in ("gate-looser", "option-looser")
 
     def is_covered(self, approved: Iterable[Change]) -> bool:
-        """Return whether changes that were approved let this one pass: the same, none worse."""
+        """Return whether approved changes cover this one: the same change, at least as large."""
         same, kind = [each for each in approved if each.name == self.name], self._kind
         if kind.adds_up is not None:
             return bool(same) and kind.adds_up(same, self)
         return not all(kind.is_worse(self.after, each.after) for each in same)
 
     def is_undone(self, now: Side) -> bool:
-        """Return whether what a record has now is no worse than before this was approved."""
+        """Return whether the record is no worse now than before this change was approved."""
         if self._kind.is_undone is not None:
             return self._kind.is_undone(self, now)
         is_known = now is not None and not self._kind.is_worse(now, self.before)
@@ -157,7 +157,7 @@ class Change:
 
 
 def united(changes: Iterable[Change]) -> tuple[Change, ...]:
-    """Return changes, each name once, with what goes furthest."""
+    """Return the changes, each name once, with its largest extent."""
     by_name: dict[str, Change] = {}
     for change in changes:
         known = by_name.get(change.name)
@@ -175,7 +175,7 @@ def _shown(side: Side) -> str:
 
 
 def _number(side: Side) -> float:
-    """Return a side of a change as a number; 0 if it is none."""
+    """Return a side of a change as a number; 0 if it is not a number."""
     return 0.0 if side is None or isinstance(side, str) else float(side)
 
 
@@ -183,7 +183,7 @@ def _number(side: Side) -> float:
 
 
 def is_looser(before: str | None, after: str | None) -> bool:
-    """Return whether a gate may let pass what another blocks; None is no gate."""
+    """Return whether a gate may let pass what another blocks; None means no gate."""
     if before is None or before == after:
         return False
     if after is None:
@@ -193,9 +193,9 @@ def is_looser(before: str | None, after: str | None) -> bool:
 
 
 def known_gate(text: str | None) -> Gate | None:
-    """Return the gate of a text; None without one, and for one that is not known here.
+    """Return the gate of a text; None without a text, or if the gate is not known here.
 
-    Its rule may have been removed since, or be of an extension that is not loaded.
+    Its rule may have been removed since, or belong to an extension that is not loaded.
     """
     from pytest_rankcheck.gates.configured_gates import gate_of
 
@@ -228,7 +228,7 @@ def _is_looser(one: Side, than: Side) -> bool:
 
 def _falls_as_far(approved: Sequence[Change], needed: Change) -> bool:
     allowed = sum(each.loss for each in approved)
-    # A few queries may have left since: then the same fall is a larger share of the others.
+    # A few queries may have left since; then the same fall is larger on the others.
     return needed.loss <= allowed + abs(allowed) * LOSS_SHARE / (1 - LOSS_SHARE) + 1e-6
 
 
@@ -273,16 +273,16 @@ def _never(change: Change, now: Side) -> bool:
 
 
 class ChangeKind(NamedTuple):
-    """What is known of all changes of a kind."""
+    """What all changes of a kind have in common."""
 
     words: str = "{name}: {before} in the baseline, {after} now"
-    """What messages say of one."""
+    """The words of messages about such a change."""
     is_worse: Callable[[Side, Side], bool] = _is_other
-    """Whether a record that has one side keeps less of a promise than one that has another."""
+    """Whether a record with one side keeps less of a promise than a record with the other."""
     adds_up: Callable[[Sequence[Change], Change], bool] | None = None
-    """Whether approved changes of one name let one pass together; None: the worst one counts."""
+    """Whether approved changes of one name together cover a change; None: the largest decides."""
     is_undone: Callable[[Change, Side], bool] | None = None
-    """Whether what a record has now undoes one; None: if it is no worse than what it had before."""
+    """Whether the record's present state undoes a change; None: if it is no worse than before."""
 
 
 _OTHER = ChangeKind()

@@ -1,4 +1,4 @@
-"""A check: what a test compares with its record, and what stands in the way of it passing.
+"""A check: what a test compares with its record, and what keeps it from passing.
 
 `Block` is the table of states in ``docs/baselines.md``, in code; ``policy`` decides by it.
 """
@@ -28,7 +28,7 @@ class Mode:
     new_only: bool = False
     """Only baselines that do not exist yet may be written."""
     approval: str | None = None
-    """The reason for which a baseline may be lowered; it implies the update."""
+    """The reason why baselines may be lowered; it implies an update."""
 
     @property
     def may_create(self) -> bool:
@@ -37,7 +37,7 @@ class Mode:
 
 
 class Verb(StrEnum):
-    """What mends a record."""
+    """What fixes a record."""
 
     UPDATE = "update"
     APPROVE = "approve"
@@ -46,9 +46,9 @@ class Verb(StrEnum):
 
 
 class Block(StrEnum):
-    """Why an assertion fails, what mends that, and for what purpose, as messages name them.
+    """Why an assertion fails, what fixes that, and for what purpose, as messages name them.
 
-    What an update mends blocks only a plain run; a reason lets all others pass.
+    What an update fixes blocks only a plain run; a reason lets all others pass.
     """
 
     purpose: str
@@ -83,7 +83,7 @@ OF_GATES = (
     *(Block.REGRESSED, Block.REFUSED, Block.INCONCLUSIVE),
     *(Block.LOOSENED, Block.AS_RECORDED),
 )
-"""The blocks that a gate causes, on all queries or on slices; others are about the record."""
+"""The blocks that a gate causes, on all queries or on slices; others concern the record."""
 
 
 class State(NamedTuple):
@@ -91,7 +91,7 @@ class State(NamedTuple):
 
     block: Block
     changes: tuple[Change, ...] = ()
-    """Any of these lets it pass, if it is approved; none for what only an update mends."""
+    """Any of these, if approved, lets it pass; empty for what only an update fixes."""
 
     def blocks(self, mode: Mode) -> bool:
         """Return whether it blocks a test in a test session."""
@@ -108,33 +108,33 @@ class Check:
     """What is compared, as messages name it."""
     record: Record | None
     comparison: Comparison | None = None
-    """None without a record, or with one that was measured in another way."""
+    """None without a record, or if it was measured in another way."""
     states: tuple[State, ...] = ()
-    """What stands in the way of its passing."""
+    """What keeps it from passing."""
     is_decided: bool = False
-    """Whether the record could be compared, so that a gate or limits decided."""
+    """Whether it could be compared with the record, so that a gate or limits decided."""
     fell: tuple[Change, ...] = ()
     """What is lower than in the record, even slightly, or changed."""
     undecided: tuple[Change, ...] = ()
-    """What the gate leaves open."""
+    """What the gate leaves undecided."""
     is_better: bool = False
     """Whether it is better by the gate's rule."""
     wanted_runs: int = 0
-    """How many runs an update needs to raise a record that averages as many; 0: it has enough."""
+    """How many runs an update needs to raise a record that averages that many; 0: enough."""
     rose: tuple[Change, ...] = ()
-    """What is higher than in the record, of all queries and of gated slices."""
+    """The means that are higher than in the record, of all queries and of gated slices."""
     rise: Change | None = None
     """For information: a mean that is higher, but not by enough for the gate's rule."""
     problems: tuple[Change, ...] = ()
     """The promises of the approved record that the record of this branch breaks."""
     is_granted: bool = False
-    """Whether it fails at the reference commit, but what this branch recorded lets it pass."""
+    """Whether it fails at the reference commit, but passes by what this branch recorded."""
     is_of_branch: bool = False
     """Whether it fails against the record of this branch, not against that of the reference."""
     approvals: tuple[Approval, ...] = ()
     """The reasons on this branch that let it pass, if it needs one."""
     world: tuple[str, ...] | None = None
-    """In words, what has changed of the declared world, if it fails and its record has one."""
+    """In words, the changes of the declared world, if it fails and its record has one."""
 
     @property
     def is_new(self) -> bool:
@@ -151,7 +151,7 @@ class Check:
             return ()
         order = [*Block]
         blocking = [state for state in self.states if state.blocks(mode)]
-        if mode.update:  # what regressed is refused
+        if mode.update:  # a regression is refused
             blocking = [
                 state._replace(block=Block.REFUSED) if state.block is Block.REGRESSED else state
                 for state in blocking
@@ -171,7 +171,7 @@ def compared(
     Args:
         record: the approved record.
         evaluation: what was measured.
-        differences: how it was measured in another way.
+        differences: how its measurement differs from that of the record.
         failures: on how many queries the ranker may fail now.
     """
     states = [State(Block.INCOMPARABLE, (each,)) for each in differences]

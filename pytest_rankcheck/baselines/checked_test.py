@@ -1,4 +1,4 @@
-"""The checks that a test makes against its record, which may be that of a reference commit."""
+"""The checks that a test makes against its record, maybe that of a reference commit."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False)
 class CheckedTest:
-    """A test and its approved record: what it measures, and how it differs from the record.
+    """A test and its approved record: what it measures, and how that differs from the record.
 
     The record belongs to the test and its golden set, so the file is known when the test has
     measured something.
     """
 
     store_for: Callable[[str], SnapshotStore]
-    """Returns where the record on the golden set of a name is kept."""
+    """Returns where the record for the golden set of this name is kept."""
     test_id: str
     """The test's node id, as pytest takes it."""
     mode: Mode
@@ -55,21 +55,21 @@ class CheckedTest:
     """The commit whose baselines count; None: those of the working tree."""
     _: KW_ONLY
     key: str = ""
-    """What identifies the test in its file, whichever golden set it measures on."""
+    """What identifies the test in its file, for any golden set that it measures on."""
     inputs: Sequence[str] = ()
     """The arguments of pytest that chose what is measured."""
     expected_golden: Callable[[], str | None] = lambda: None
-    """Returns the name of the golden set that the test will measure on, or None if that is not
-    known yet; it is asked if the test reads the record before a check."""
+    """Returns the name of the golden set that the test will measure on, or None if it is not known
+    yet; called if the test reads the record before a check."""
     declared_world: Callable[[], World] = dict
-    """Returns what the project declares to rank with; it is asked when a gate fails whose record
-    has a world, and before a record is written."""
+    """Returns the declared world; called when a gate fails whose record has a world, and before a
+    record is written."""
     loosened: Callable[[], Sequence[Change]] = tuple
-    """Returns what approvals of the branch let decide less, in all its records."""
+    """Returns the loosening changes that the branch approves for all its records."""
     evaluation: Evaluation | None = field(default=None, init=False)
     """What the test measured; None before the first check."""
     assertions: list[Assertion] = field(default_factory=list, init=False)
-    """Those that the test has made so far."""
+    """The assertions that the test has made so far."""
     all_checks: list[Check] = field(default_factory=list, init=False)
     """The checks that the test has made so far, of metrics and of rankings."""
     was_blocked: bool = field(default=False, init=False)
@@ -202,7 +202,7 @@ class CheckedTest:
                 yield comparison.values(metric)
 
     def less_strict(self) -> Iterator[Change]:
-        """Yield what the test decides less strictly than the record, or not at all."""
+        """Yield what the test decides less strictly than the record, or no longer decides."""
         record = self.record
         if record is None:
             return
@@ -256,7 +256,7 @@ class CheckedTest:
 
     @cached_property
     def _branch(self) -> BranchRecord | None:
-        """What this branch has instead of the approved record; None without a reference."""
+        """This branch's version of the approved record; None without a reference."""
         approved = self.file.record
         if not self.file.is_from_reference or approved is None:
             return None
@@ -269,7 +269,7 @@ class CheckedTest:
 
     @cached_property
     def world(self) -> World:
-        """What the project declares to rank with."""
+        """The world that the project declares."""
         return self.declared_world()
 
     def _world_changes(self, record: Record | None) -> tuple[str, ...] | None:
@@ -284,10 +284,10 @@ class CheckedTest:
             return (f"it cannot be compared with that of the baseline: {error}",)
 
     def _use(self, evaluation: Evaluation) -> None:
-        """Remember the evaluation, or another one of the same run in the same way.
+        """Remember the evaluation; another one of the same run, made in the same way, is fine too.
 
         Raises:
-            BaselineError: the test compared another one with the record before.
+            BaselineError: the test has already compared another evaluation with the record.
         """
         before = evaluation if self.evaluation is None else self.evaluation
         is_same = before is evaluation or (

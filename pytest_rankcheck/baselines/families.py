@@ -1,6 +1,7 @@
-"""The assertions of a test: which metrics, gates and slices are decided together, as one family.
+"""The assertions of a test: the metrics, gates and slices that are decided as one family.
 
-A record keeps those that it was approved under, so that what a branch adds cannot dilute them.
+A record keeps the families that it was approved under, so that additions of a branch cannot dilute
+them.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ class Family:
 def families_of_last(recorded: Iterable[Family], asserted: Sequence[Family]) -> Sequence[Family]:
     """Return the recorded families by which the last assertion of a test so far is judged.
 
-    An assertion is judged by the family that equals it; otherwise by the first one of each of its
-    metrics that no other assertion was judged by.
+    An assertion is judged by the family that equals it; otherwise, for each of its metrics, by the
+    first family that no other assertion was judged by.
 
     Args:
         recorded: the families of the record.
@@ -52,7 +53,7 @@ def families_of_last(recorded: Iterable[Family], asserted: Sequence[Family]) -> 
 
 
 def larger_families(recorded: Sequence[Family], asserted: Sequence[Family]) -> Iterator[str]:
-    """Yield which recorded metrics are decided together with further ones now."""
+    """Yield the recorded metrics that are now decided together with further ones."""
     for number, family in enumerate(asserted, start=1):
         for before in families_of_last(recorded, asserted[:number]):
             shared = [metric for metric in before.metrics if metric in family.metrics]
@@ -63,7 +64,7 @@ def larger_families(recorded: Sequence[Family], asserted: Sequence[Family]) -> I
 
 
 def next_families(before: Iterable[Family], asserted: Sequence[Family]) -> Sequence[Family]:
-    """Return what an update without a reason records: the assertions, and what was stricter."""
+    """Return what an update without a reason records: the assertions, and stricter earlier ones."""
     kept = [*_undecided(before, asserted)]
     families = []
     for family in asserted:
@@ -78,12 +79,12 @@ def next_families(before: Iterable[Family], asserted: Sequence[Family]) -> Seque
 
 
 def _is_no_looser(kept: str | None, gate: str) -> bool:
-    """Whether a kept gate blocks what another one does, or is not known to block less."""
+    """Whether a kept gate blocks whatever another does, or is not known to block less."""
     return kept is not None and (not is_looser(gate, kept) or is_looser(kept, gate))
 
 
 def _undecided(before: Iterable[Family], after: Sequence[Family]) -> Iterator[Family]:
-    """Yield what earlier families decide, and later ones do not decide as strictly."""
+    """Yield what earlier families decide but later ones do not decide as strictly."""
     for family in before:
         metrics = family.metrics.items()
         kept = {metric: gate for metric, gate in metrics if any(_lost(metric, family, after))}

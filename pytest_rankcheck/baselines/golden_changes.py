@@ -1,7 +1,7 @@
-"""What a changed golden set takes from a record: queries, values and labels, and moves of means.
+"""How a changed golden set affects a record: lost queries, values and labels, moved means.
 
-A label of a query moves, its query stays compared: labels that move are listed, and need a reason
-if they are many.
+If a label of a query moves, the query is still compared. Moved labels are listed, and need a reason
+if there are many.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from pytest_rankcheck.metrics.metric_names import Metric
 _LISTED = 10
 """How many lost queries are named."""
 _MOVES = 3
-"""How many kinds of moves of labels are named."""
+"""How many kinds of label moves are named."""
 
 Labels = tuple[str, ...]
 
 
 def lost_queries(record: Record, fingerprints: Mapping[str, str]) -> Iterator[Change]:
-    """Yield the key for the queries that were removed or edited; nothing if they are few.
+    """Yield the key for removed or edited queries; nothing if there are few.
 
     Args:
         record: the approved record.
-        fingerprints: of the queries now, by query id.
+        fingerprints: the fingerprints of the queries now, by query id.
     """
     is_lost = np.array(
         [fingerprints.get(name) != text for name, text in record.query_fingerprints.items()], bool
@@ -49,15 +49,15 @@ def lost_queries(record: Record, fingerprints: Mapping[str, str]) -> Iterator[Ch
 
 
 def _few(total: int) -> int:
-    """Return how many of some queries may change without a reason."""
+    """Return how many of this many queries may change without a reason."""
     return max(1, math.floor(LOSS_SHARE * total))
 
 
 def lost_values(record: Record, overlap: QueryOverlap, metric: Metric) -> Iterator[Change]:
-    """Yield the key for the queries that lost their value of a metric; nothing if they are few.
+    """Yield the key for queries that lost their value of a metric; nothing if there are few.
 
-    The log of the next week has other sessions: then the share that counts is compared. A log with
-    the same sessions must not have lost many.
+    If a log has other sessions, as the log of the next week does, the shares that count are
+    compared. If it has the same sessions, it must not have lost many values.
     """
     then, now = record.values(metric), overlap.measured.values(metric)
     counted = record.queries.counted(str(metric))
@@ -80,7 +80,7 @@ def lost_values(record: Record, overlap: QueryOverlap, metric: Metric) -> Iterat
 
 
 def lost_text(record: Record, overlap: QueryOverlap) -> str:
-    """Return the queries that were removed or edited, with their recorded values, or nothing."""
+    """Return in words the removed or edited queries with their recorded values, or nothing."""
     lost = [*overlap.removed, *overlap.changed] if overlap.is_paired else []
     by_line = record.queries.by_line
     values = {name: by_line[name] for name in record.gated if name in by_line}
@@ -94,8 +94,8 @@ def lost_text(record: Record, overlap: QueryOverlap) -> str:
 def set_changes(record: Record, overlap: QueryOverlap) -> Mapping[str, float]:
     """Return how far added, removed and edited queries move each mean of a record.
 
-    It is the mean with the values of the record on all unchanged queries, minus the mean of the
-    record; empty if all of the golden set is unchanged or nothing of it, and for session logs.
+    This is the mean of the recorded values on the unchanged queries minus the recorded mean. It is
+    empty for session logs, and if all queries are unchanged or none are.
 
     Args:
         record: the approved record.
@@ -103,7 +103,7 @@ def set_changes(record: Record, overlap: QueryOverlap) -> Mapping[str, float]:
     """
     if not overlap.is_paired or not (overlap.added or overlap.changed or overlap.removed):
         return {}
-    if not overlap.query_ids:  # what the ranker changed cannot be told apart
+    if not overlap.query_ids:  # changes by the ranker cannot be told apart
         return {}
     changes = {}
     for metric in record.recorded_metrics:
@@ -121,7 +121,7 @@ def slice_changes(
     golden: JudgedQueries,
     overlap: QueryOverlap | None,
 ) -> Iterator[str]:
-    """Yield which slices of gated attributes appeared, vanished or have other queries now.
+    """Yield the slices of gated attributes that appeared, vanished or changed their queries.
 
     Such as ``the slice locale=de is new (40 queries)``.
     """
@@ -146,9 +146,9 @@ def slice_changes(
 
 
 def label_moves(overlap: QueryOverlap, attribute: str) -> Mapping[tuple[Labels, Labels], int]:
-    """Return how many of the shared queries moved from which labels of an attribute to which.
+    """Return how many shared queries moved from and to which labels of an attribute.
 
-    Empty for logs that are not paired, and if one side does not know the attribute.
+    Empty for logs that are not paired, and if one side lacks the attribute.
     """
     then, now = (_labels(side, attribute) for side in (overlap.other, overlap.measured))
     if not overlap.is_paired or not then or not now:
@@ -171,8 +171,8 @@ def _labels(side: Measured, attribute: str) -> Sequence[Labels]:
 def cluster_moves(overlap: QueryOverlap) -> int:
     """Return how many of the shared queries left their cluster.
 
-    Clusters are compared as partitions: each counts as the one that has most of its queries, and
-    two never count as the same one.
+    Clusters are compared as partitions: each is matched to the one that has most of its queries,
+    and no two are matched to the same one.
     """
     then, now = overlap.other.clusters, overlap.measured.clusters
     if not overlap.is_paired or then is None:
@@ -190,7 +190,7 @@ def cluster_moves(overlap: QueryOverlap) -> int:
 
 
 def _moved(overlap: QueryOverlap, attributes: Iterable[str]) -> Iterator[tuple[Change, str]]:
-    """Yield which labels were lost, as changes, and which have moved, in words.
+    """Yield the labels that were lost, as changes, and those that moved, in words.
 
     Such as ``3 of 40 queries moved in locale: de -> en (3)``.
     """

@@ -36,38 +36,38 @@ class Commit:
 
     id: str
     date: str
-    """When it was made, as ISO 8601 has it."""
+    """When it was made, in ISO 8601."""
     author: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """What a record said from a commit on."""
+    """The content of a record from a commit on."""
 
     commit: Commit
     means: Mapping[str, float]
-    """Of each gated metric."""
+    """The mean of each gated metric."""
     moves: Mapping[str, float] = field(default_factory=dict)
-    """How far each mean moved since the point before, on the queries that are unchanged.
+    """How far each mean moved since the previous point, on the unchanged queries.
 
-    Without those that cannot be compared.
+    Means that cannot be compared are left out.
     """
     gap: str = ""
-    """What changed of what was measured, or how, so that its means don't compare with earlier ones.
+    """What changed in the measurement, so that means are not comparable with earlier ones.
     """
     reasons: tuple[str, ...] = ()
-    """Those of the approvals that the commit added."""
+    """The reasons of the approvals that the commit added."""
     query: QueryPoint | None = None
-    """What it said of the query that was asked for."""
+    """What it said about the requested query."""
 
     def gain(self, metric: str) -> float:
-        """Return how far a mean rose since the point before, where higher is better; 0: unknown."""
+        """Return how far a mean improved since the previous point; 0 if unknown."""
         move = self.moves.get(metric, 0.0)
         return 0.0 if math.isnan(move) else Metric.parse(metric).gain(0.0, move)
 
 
 class QueryPoint(NamedTuple):
-    """What a record says of one query."""
+    """What a record says about one query."""
 
     values: Mapping[str, float]
     top: tuple[str, ...]
@@ -75,24 +75,24 @@ class QueryPoint(NamedTuple):
 
 @dataclass(slots=True)
 class RecordHistory:
-    """The points of one record, oldest first; it goes on under another name after a rename."""
+    """The points of one record, oldest first; it continues under its new name after a rename."""
 
     path: str
-    """From the top of the repository, as it was called last."""
+    """Its last path, relative to the top of the repository."""
     points: list[Point] = field(default_factory=list)
     skipped: int = 0
-    """How many versions could not be read, such as those of another format version."""
+    """How many versions could not be read, such as those in another format version."""
     is_gone: bool = False
     last: Record | None = None
     """The last version that could be read."""
 
     @property
     def metrics(self) -> Sequence[str]:
-        """The metrics that a point has, those of the last one first."""
+        """The metrics of all points, those of the last point first."""
         return list(dict.fromkeys(name for point in reversed(self.points) for name in point.means))
 
     def since(self, date: float) -> Sequence[Point]:
-        """Return the points after a time in seconds, and the one before them, where they start."""
+        """Return the points after a time in seconds, preceded by the one where they start."""
         later = [datetime.fromisoformat(p.commit.date).timestamp() >= date for p in self.points]
         first = later.index(True) if True in later else len(later)
         return self.points[max(first - 1, 0) :]
@@ -102,7 +102,7 @@ def histories(folder: Path, query: str | None = None) -> Sequence[RecordHistory]
     """Return the histories of all records of the current branch, sorted by path.
 
     Args:
-        folder: in the repository, also one without a working tree.
+        folder: a folder in the repository, even in one without a working tree.
         query: the id of a query to follow.
 
     Raises:
@@ -155,7 +155,7 @@ def _commits(folder: Path) -> Iterator[tuple[Commit, Mapping[str, str]]]:
 
 
 def _replaced(left: list[RecordHistory], path: str, record: Record | None) -> RecordHistory | None:
-    """Take the record of the same golden set that a commit removed when it added another one."""
+    """Take the removed record of the same golden set, if a commit removed one and added another."""
     new = PurePosixPath(path)
     alike: dict[tuple[bool, bool, bool], RecordHistory] = {}
     for each in left:
@@ -197,7 +197,7 @@ def _extend(history: RecordHistory, commit: Commit, record: Record, query: str |
 
 
 def _gap(before: Record, after: Record) -> str:
-    """Return why the means of two records don't compare; empty if they do."""
+    """Return why the means of two records are not comparable; empty if they are."""
     changed = [change.text for change in manner_changes(before, after)]
     if before.golden_set.fingerprint != after.golden_set.fingerprint:
         overlap = QueryOverlap(after, before)
@@ -207,7 +207,7 @@ def _gap(before: Record, after: Record) -> str:
 
 
 def _moves(before: Record, after: Record) -> Mapping[str, float]:
-    """Return how far the gated means moved on the unchanged queries, where that can be told."""
+    """Return how far the gated means moved on the unchanged queries, if that is known."""
     overlap = QueryOverlap(after, before)
     if any(manner_changes(before, after)) or not overlap.query_ids:
         return {}

@@ -40,11 +40,12 @@ class MetricCheck(Check):
     """The attributes whose slices the test gates."""
     verdict: Verdict | None = None
     strict: Verdict | None = None
-    """The verdict of the record's own family, with its gates, slices and labels, if it differs."""
+    """The verdict of the record's own family, with its gates, slices and labels, if that
+    differs."""
 
     @property
     def blocking(self) -> Verdict | None:
-        """The verdict that blocks: that of the record's own family, if only it does."""
+        """The verdict that blocks: that of the record's own family, if only that one blocks."""
         verdict = self.verdict
         if verdict is None or verdict.regressed or self.strict is None:
             return verdict
@@ -54,26 +55,26 @@ class MetricCheck(Check):
 
 @dataclass(frozen=True, slots=True)
 class MetricAssertion:
-    """What a test asserts of metrics, which are decided together."""
+    """What a test asserts about metrics that are decided together."""
 
     gates: Mapping[Metric, Gate]
     attributes: tuple[str, ...] = ()
-    """The attributes by whose slices it gates."""
+    """The attributes whose slices it gates."""
 
     @property
     def family(self) -> Family:
-        """The assertion as a record has it."""
+        """The assertion in the form of a record."""
         return Family({str(m): gate.text for m, gate in self.gates.items()}, self.attributes)
 
     @property
     def gated_by(self) -> Iterator[str]:
-        """The attributes by which a gate decides, also those that it standardises by."""
+        """The attributes whose slices are decided on, by ``by`` or ``standardise``."""
         for gate in self.gates.values():
             yield from gated_attributes(self.attributes, gate)
 
 
 Assertion = MetricAssertion | StabilityLimits
-"""What a test asserts: of metrics, or of rankings."""
+"""What a test asserts, about metrics or about rankings."""
 
 
 def metric_checks(
@@ -86,12 +87,12 @@ def metric_checks(
 ) -> Sequence[MetricCheck]:
     """Compare the record with the evaluation, and let the gates decide if they can.
 
-    An assertion is decided as the code has it and, if that differs, as the record has it.
+    An assertion is decided as in the code and, if that differs, as in the record.
 
     Args:
         record: the approved record; None without one.
         evaluation: what was measured.
-        assertions: those that the test has made so far; the last one is decided.
+        assertions: the assertions that the test has made so far; the last one is decided.
         failures: on how many queries the ranker may fail.
         is_reference: whether the record is that of the reference commit.
     """
@@ -150,7 +151,7 @@ def _decided(
     verdict: Verdict,
     strict: Verdict | None,
 ) -> MetricCheck:
-    """Return a check with what its gates decided."""
+    """Return a check with the verdicts of its gates."""
     metric, overall = check.metric, verdict.overall
     fell = tuple(_fall(each) for each in verdict.gated if each.pairs.gain < -EXACT)
     rose = [replace(_fall(each), kind="rise") for each in verdict.gated if each.pairs.gain > EXACT]
@@ -192,9 +193,9 @@ def _as_recorded(
 ) -> Mapping[str, Verdict]:
     """Return the verdicts of the record's own families, where they differ from the last assertion.
 
-    With its gates, slices and labels, on what is still measured. Where a record has no families,
-    the recorded gates and slices are those of this assertion. Against a reference, fewer runs do
-    not make the allowance for their noise larger.
+    They use its gates, slices and labels, on what is still measured. If a record has no families,
+    its gates and slices are those of this assertion. Against a reference, fewer runs do not make
+    the allowance for their noise larger.
     """
     own, families = asserted[-1], families_of_last(record.assertions, asserted)
     if not record.assertions:
@@ -236,7 +237,7 @@ def _decided_as(family: Family, record: Record, comparison: Comparison) -> Mappi
 
 
 def _fails_if_open(strict: Verdict | None) -> bool:
-    """Whether the record's own family leaves something open that its gate makes a failure."""
+    """Whether the record's own family leaves something undecided that its gate counts as failed."""
     gate = known_gate(strict.gate) if strict is not None and strict.inconclusive else None
     return gate is not None and gate.inconclusive == "fail"
 
@@ -244,9 +245,9 @@ def _fails_if_open(strict: Verdict | None) -> bool:
 def _loosened(
     check: MetricCheck, record: Record, strict: Verdict | None, fell: Sequence[Change]
 ) -> Iterator[State]:
-    """Yield the falls that the record blocks and the code does not, after what lets them pass too.
+    """Yield the falls that the record blocks but the code does not, after the looser gates.
 
-    What a gate blocks that is not known here is not known either: it may be every fall.
+    If a gate is not known here, it may block any fall.
     """
     metric, recorded, now = check.subject, record.gate(check.metric), check.gate.text
     if recorded is not None and recorded != now and known_gate(recorded) is None:
@@ -268,7 +269,7 @@ def _loosened(
 
 
 def _counts_less(record: Record, comparison: Comparison, metric: Metric) -> bool:
-    """Whether a mean is lower because queries lost their value, though no other fell."""
+    """Whether a mean is lower only because queries lost their value."""
     if not comparison.is_paired:
         return False
     evaluation = comparison.evaluation
@@ -283,7 +284,7 @@ def _counts_less(record: Record, comparison: Comparison, metric: Metric) -> bool
 
 
 def _blocked(verdict: Verdict) -> tuple[Change, ...]:
-    """Return the falls that a gate blocks; a query or a gap that it blocks counts as one."""
+    """Return the falls that a gate blocks; a blocked query or gap counts as a fall."""
     if not verdict.regressed:
         return ()
     parts = [p for p in (verdict.overall, *verdict.slices) if p.outcome is Outcome.REGRESSED]
@@ -302,7 +303,7 @@ def _refuse_unrecordable(evaluation: Evaluation, attributes: Iterable[str]) -> N
 
     Raises:
         GoldenSetError: no query has an attribute to gate by.
-        ConfigurationError: the ranking is that of the log that is replayed.
+        ConfigurationError: the ranking has the order of the log that is replayed.
     """
     for attribute in attributes:
         evaluation.slices(attribute)

@@ -1,7 +1,7 @@
-"""The policy of baselines: how a test is judged by its record, and what becomes of that then.
+"""The policy of baselines: how a test is judged by its record, and what happens to the record.
 
-Decisions, no files: with the table of states in ``check`` they implement ``docs/baselines.md``. A
-baseline never falls without a written reason.
+It decides but touches no files. With the table of states in ``check`` it implements
+``docs/baselines.md``: a baseline never falls without a written reason.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def judge(
 ) -> Sequence[Check]:
     """Return the checks of the last of a test's assertions against a record.
 
-    It is pure. The records of the branch and of the reference are judged alike.
+    It has no side effects. The records of the branch and of the reference are judged alike.
 
     Args:
         record: the approved record; None without one.
@@ -72,7 +72,7 @@ class Action(StrEnum):
     KEEP_RISE = "kept within noise"
     """Higher, but not by enough for the gate's rule: the approved lines stay."""
     KEEP_MORE_RUNS = "kept with more replicates"
-    """Better, but means of fewer runs than the approved lines, which stay."""
+    """Better, but averaged over fewer runs than the approved lines, which stay."""
 
     @property
     def writes(self) -> bool:
@@ -86,9 +86,9 @@ class Settlement:
 
     action: Action
     record: Record | None = None
-    """What is written; None: the file stays as it is."""
+    """The record to write; None: the file stays as it is."""
     raised: Record | None = None
-    """What an update would make of a record that is left as it is, if it would raise it."""
+    """The record that an update would write, if the present one is kept but could be raised."""
 
 
 def raised(checks: Sequence[Check], before: Record, follow: Callable[..., Record]) -> Record | None:
@@ -97,7 +97,7 @@ def raised(checks: Sequence[Check], before: Record, follow: Callable[..., Record
     Args:
         checks: of the test, against the record; all have passed.
         before: the record.
-        follow: returns the record that follows, if the lines of metrics are ``rewritten``.
+        follow: returns the next record, given the metrics whose lines are ``rewritten``.
     """
     better = raisable(checks)
     after = follow(rewritten=better) if better else None
@@ -105,7 +105,7 @@ def raised(checks: Sequence[Check], before: Record, follow: Callable[..., Record
 
 
 def updated(checks: Sequence[Check], before: Record, follow: Callable[..., Record]) -> Settlement:
-    """Return what becomes of a record in an update without a reason.
+    """Return what happens to a record in an update without a reason.
 
     The arguments are those of `raised`.
     """
@@ -131,14 +131,14 @@ def approved(
     merged: int,
     approval: Callable[[Sequence[Change]], Approval],
 ) -> Settlement:
-    """Return what becomes of a record if everything that is measured is approved.
+    """Return what happens to a record if everything that is measured is approved.
 
     Args:
-        before: the record; None: there is none that can be read.
+        before: the record; None if there is no readable one.
         after: the record of what is measured.
-        keys: what the reason allows.
+        keys: the changes that the reason allows.
         merged: how many of the first approvals are merged, and never change.
-        approval: returns the approval that allows some keys.
+        approval: returns an approval that allows the given keys.
     """
     if before is not None and replace(after, ranker=before.ranker) == before:
         after = before  # the name of the ranker is for information
@@ -170,7 +170,7 @@ def wanted_runs(checks: Sequence[Check]) -> int:
 def is_raise(before: Record, after: Record) -> bool:
     """Return whether a record may raise another: no approved mean is lower.
 
-    The lines of a session log are replaced as a whole, so no recorded mean may be lower at all.
+    The lines of a session log are replaced as a whole, so no recorded mean may be lower.
     """
     if any(key.kind == "fall" for key in changes(before, after)):
         return False
@@ -197,7 +197,7 @@ def approved_keys(
     """
     needed = [*changes(before, after)]
     for check in checks:
-        # What only looser gates let pass needs both: the looser gate is among the changes.
+        # What passes only by looser gates needs both keys; the looser gate is among the changes.
         needed += [state.changes[-1] for state in check.states if state.changes]
         needed += check.undecided[-1:]
     missing = [key for key in needed if not key.is_covered(given)]
@@ -209,20 +209,21 @@ def approved_keys(
 
 @dataclass(frozen=True, slots=True)
 class BranchRecord:
-    """What this branch has instead of the record of a reference commit."""
+    """This branch's version of a record at the reference commit."""
 
     record: Record | None
     """None: the branch has deleted it."""
     approvals: tuple[Approval, ...] = ()
     """The reasons that the branch adds."""
     keys: tuple[Change, ...] = ()
-    """What is allowed on the branch: by these, and by undoing earlier ones."""
+    """The changes allowed on the branch, by these and by undoing earlier ones."""
     problems: tuple[Change, ...] = ()
     """The promises of the approved record that it breaks without a reason."""
     is_behind: bool = False
-    """Whether the reference has changed the record since the branch left it; merging keeps that."""
+    """Whether the reference has changed the record since the branch diverged; a merge keeps
+    that."""
     loosened: Callable[[], Sequence[Change]] = tuple
-    """Returns what approvals of the branch let decide less, in all its records."""
+    """Returns the loosening changes that the branch approves for all its records."""
 
     @classmethod
     def of(
@@ -239,11 +240,11 @@ class BranchRecord:
         return cls(record, new, keys, problems, loosened=loosened)
 
     def first_left(self, states: Iterable[State], given: Sequence[Change]) -> Block | None:
-        """Return the first state that no reason lets pass: none of its own, nor of all records.
+        """Return the first state that no reason lets pass, of this record or of all records.
 
         Args:
             states: of a check.
-            given: what the reasons of the record allow.
+            given: the changes that the reasons of the record allow.
         """
 
         def passes(change: Change) -> bool:
@@ -258,17 +259,17 @@ def against_reference(
 ) -> tuple[Check, Block | None]:
     """Return the check that counts against a reference commit, and why it fails, if it does.
 
-    What was measured must pass the record of the branch, which breaks no promise, and it must pass
-    the approved record, except for what new reasons of the branch let pass.
+    What was measured must pass the record of the branch, which must break no promise. It must also
+    pass the approved record, except for what new reasons of the branch allow.
 
     Args:
         there: the check against the approved record.
         here: the check against the record of this branch, if that has one.
-        branch: what this branch has instead of the approved record.
+        branch: this branch's version of the approved record.
         mode: what the test session may do.
     """
     there = replace(there, problems=(BEHIND,) if branch.is_behind else branch.problems)
-    # What only an update mends is judged by the record of the branch.
+    # What only an update fixes is judged by the record of the branch.
     states = [each for each in there.blocking_states(mode) if each.changes or here is None]
     block = branch.first_left(states, branch.keys)
     if here is None:
@@ -276,7 +277,7 @@ def against_reference(
     # An update raises the record of the branch.
     there = replace(there, is_better=here.is_better and not branch.is_behind, fell=here.fell)
     own = branch.first_left(here.blocking_states(mode), ())
-    # Of a fall that goes further than was approved, the record of the branch shows the rest.
+    # If a fall is larger than approved, the record of the branch shows the rest.
     given = {key.name for approval in branch.approvals for key in approval.keys}
     falls = there.changes(Block.REGRESSED)
     goes_further = own in OF_GATES and any(fall.name in given for fall in falls)

@@ -25,7 +25,7 @@ class RankingCheck(Check):
     stability: RankingStability | None = None
     """By the limits of the code."""
     strict: tuple[RankingStability, ...] = ()
-    """By limits of the record that are broken, and that the code has none as strict as."""
+    """By broken limits of the record that are stricter than those of the code."""
 
     @property
     def changed(self) -> int:
@@ -67,7 +67,7 @@ def _changed(stability: RankingStability) -> Change:
 
 
 def _unrecorded(record: Record, limits: StabilityLimits) -> Sequence[Change]:
-    """Return that the record keeps less of the rankings than the limits look at."""
+    """Return the change if the record keeps less of the rankings than the limits need."""
     kept = record.kept_depth
     if limits.k <= kept or all(len(top) < kept for top in record.queries.tops):
         return ()

@@ -39,7 +39,7 @@ TOP = 10
 """How many documents of each ranking a record keeps by default, to show what moved."""
 
 _ALWAYS = ("test", "depth", "kept_depth", "approvals")
-"""What is written even if it is empty."""
+"""The fields that are written even if they are empty."""
 
 _REMEDY = "to fix it: run its test, which says how"
 
@@ -49,7 +49,7 @@ _STRICTEST = "tolerance(abs=0, rel=0)"
 
 @dataclass(frozen=True, slots=True)
 class RecordedSet:
-    """What a record says of its golden set or session log."""
+    """What a record says about its golden set or session log."""
 
     name: str
     queries: int
@@ -73,8 +73,8 @@ class RecordedSet:
 class Record:
     """An approved measurement: a header, and one line a query.
 
-    The fields are those of the file, in its order; ``record.schema.json`` describes them. Only
-    ``unknown`` is among the ``metrics`` there.
+    The fields are those of the file, in its order; ``record.schema.json`` describes them. In the
+    file, ``unknown`` is part of the ``metrics``.
     """
 
     test: str = ""
@@ -91,9 +91,9 @@ class Record:
     world: Mapping[str, str] = field(default_factory=dict)
     """What was ranked with, if the project declares it: a file's hash or a package's version."""
     assertions: tuple[Family, ...] = ()
-    """The assertions of metrics that it was approved under; empty if that was not recorded."""
+    """The assertions about metrics that it was approved under; empty if not recorded."""
     failures: str | None = None
-    """On how many queries, or which share of them, the ranker may fail; None: on none."""
+    """How many queries, or which share of them, the ranker may fail on; None: none."""
     ranker: str | None = None
     """What was measured, for information."""
     limits: tuple[StabilityLimits, ...] = ()
@@ -103,7 +103,7 @@ class Record:
     metrics: Mapping[str, RecordedMetric]
     """By canonical name, the gated ones first."""
     unknown: Mapping[str, UnknownMetric] = field(default_factory=dict)
-    """The recorded metrics that are not known here, such as one that a project has deleted."""
+    """Recorded metrics that are not known here, such as one that the project has deleted."""
     approvals: tuple[Approval, ...] = ()
     queries: RecordedQueries
 
@@ -328,15 +328,15 @@ class Record:
         return str(metric) in self.metrics
 
     def averaged(self, metric: Metric, query_ids: Sequence[str] = (), label: str = "") -> Averaged:
-        """Return what the recorded mean of a slice, or else of all queries, is the mean of."""
+        """Return the runs behind the recorded mean of a slice, or else of all queries."""
         return self.metrics[str(metric)].averaging(label)
 
     def slice_places(self, attribute: str) -> Mapping[str, Sequence[int]]:
-        """Return the places of each slice in `query_ids`; empty if it is not gated by."""
+        """Return the places of each slice in `query_ids`; empty if the attribute is not gated."""
         return self.queries.members.get(attribute, {})
 
     def slice_counts(self, attribute: str) -> Mapping[str, int]:
-        """Return how many queries each slice has; empty if it is not gated by the attribute."""
+        """Return how many queries each slice has; empty if the attribute is not gated."""
         return self.slices.get(attribute, {})
 
     def values(self, metric: Metric) -> FloatArray:
@@ -370,7 +370,7 @@ class Record:
         return max(self.kept_depth, *(Metric.parse(name).cutoff or 0 for name in self.gated))
 
     def read_rankings(self, k: int) -> None:
-        """Do nothing: a record has no more of a ranking than its top."""
+        """Do nothing: a record keeps only the top of a ranking."""
 
     def ranks(self, query_id: str) -> Mapping[str, int]:
         """Return the rank of each document of `ranking`, and of relevant ones below it."""
@@ -381,7 +381,7 @@ class Record:
 
 
 _IN_USE: WeakValueDictionary[str, Record] = WeakValueDictionary()
-"""The records that somebody holds, by the texts of their files, so that none is read twice."""
+"""The records in use, by the texts of their files, so that none is read twice."""
 
 
 def _is_known(name: str) -> bool:

@@ -1,7 +1,7 @@
 """The text of a baseline file: JSON to be reviewed, and every way in which it can be broken.
 
-A header, then one line a metric, an approval and a query; unchanged results are the same bytes.
-``record.schema.json`` beside this module describes it.
+It has a header, then one line per metric, approval and query; unchanged results give the same
+bytes. ``record.schema.json`` beside this module describes it.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ FORMAT_NAME = "pytest-rankcheck baseline"
 FORMAT_VERSION = 4
 
 _BROKEN = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
-"""What reading raises where something is missing, of another type or out of range."""
+"""What reading raises if something is missing, of another type or out of range."""
 _POINTER = "version https://git-lfs"
 _DAMAGES = {
     r"(?m)^<{7}(?: |\r?$)": "unresolved merge conflict: two branches have changed this baseline",
     r"\0": "this is damaged: it has a NUL byte",
 }
-"""What a damaged file has in a line, and what it means."""
+"""Lines that only a damaged file has, and what they mean."""
 
 
 def text_of_content(content: Mapping[str, Any]) -> str:
@@ -52,7 +52,7 @@ def _lines(lines: Iterable[str]) -> str:
 
 @contextmanager
 def content_of_text(text: str, path: str, remedy: Callable[[], object]) -> Iterator[dict[str, Any]]:
-    """Give the content of a file; what the block refuses in it is reported with the file's name.
+    """Yield the content of a file; errors in the block are reported with the file's name.
 
     Args:
         text: the text.
@@ -104,7 +104,7 @@ def content_of_text(text: str, path: str, remedy: Callable[[], object]) -> Itera
 
 
 class EditedError(Exception):
-    """The content of a baseline does not agree with itself."""
+    """The content of a baseline contradicts itself."""
 
 
 def _parsed(text: str) -> dict[str, Any]:
@@ -127,7 +127,7 @@ def _other_version(version: int) -> str:
 
 
 def digest_of(content: Mapping[str, object]) -> str:
-    """Return the digest of what a file says, not of how it is laid out: 16 hexadecimal digits."""
+    """Return the digest of a file's content, whatever its layout: 16 hexadecimal digits."""
     import hashlib  # loads OpenSSL, for those who have baselines
 
     digested = {key: value for key, value in content.items() if key != "digest"}
@@ -136,12 +136,12 @@ def digest_of(content: Mapping[str, object]) -> str:
 
 
 def with_line_feeds(text: str) -> str:
-    """Return a text with the line ends that we write, also if git changed them."""
+    """Return a text with the line ends that we write, even if git changed them."""
     return text.replace("\r\n", "\n")
 
 
 def is_foreign(text: str) -> bool:
-    """Return whether a text is JSON that is not of ours; a broken file may be."""
+    """Return whether a text is JSON of somebody else; a broken file may be ours."""
     if FORMAT_NAME in text:
         return False
     try:

@@ -1,4 +1,4 @@
-"""A record as an evaluation measures it."""
+"""A record as the source of an evaluation."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class MeasuredRecord(Source):
         return self.record.ranking(query_id)
 
     def averaged(self, metric: Metric, query_ids: Sequence[str] = (), label: str = "") -> Averaged:
-        """Return what the recorded mean is the mean of."""
+        """Return the runs behind the recorded mean."""
         return self.record.averaged(metric, query_ids, label)
 
     def __repr__(self) -> str:
@@ -67,7 +67,7 @@ class MeasuredRecord(Source):
 
 
 def is_record(path: Path) -> bool:
-    """Return whether a file declares to be a baseline; otherwise it may be a run."""
+    """Return whether a file says that it is a baseline; otherwise it may be a run."""
     with suppress(BaselineError):
         return f'"format": "{FORMAT_NAME}"'.encode() in first_bytes(path, _SAMPLE, BaselineError)
     return False

@@ -1,4 +1,4 @@
-"""What a record keeps of a metric besides the values of its queries; also of one not known here."""
+"""What a record keeps about a metric, known here or not, besides the values of its queries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.statistics.run_noise import Averaged
 
 _DECIMALS = 6
-"""How exactly values are written."""
+"""The number of decimals of written values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class RecordedMetric:
     replicates: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
     """The means of runs that show how much they vary: of all queries (``""``), and by slice.
 
-    They are those of the values, or of earlier ones that were means of more.
+    They belong to the values, or to earlier values that averaged more runs.
     """
     lower_is_better: bool = False
     """The metric's direction, which the code of a project's own metric can reverse."""
@@ -40,7 +40,7 @@ class RecordedMetric:
     def of(
         cls, name: str, gate: str | None, evaluation: Evaluation, attributes: Iterable[str]
     ) -> RecordedMetric:
-        """Return what is kept of a metric of an evaluation, besides its values."""
+        """Return what is kept about a metric of an evaluation besides its values."""
         metric = Metric.parse(name)
         metric.kind.refuse_record(metric)
         averaged = evaluation.averaged(metric, evaluation.query_ids)
@@ -53,12 +53,12 @@ class RecordedMetric:
         return cls(gate is not None, gate, averaged.count, written, lower_is_better)
 
     def averaging(self, label: str) -> Averaged:
-        """Return what the values of a slice, or else of all queries, are means of."""
+        """Return the runs that the values of a slice, or else of all queries, average."""
         means = self.replicates.get(label, self.replicates.get("", ()))
         return Averaged(self.averaged, [mean for mean in means if mean is not None])
 
     def with_noise_of(self, approved: RecordedMetric, *, is_approved: bool) -> RecordedMetric:
-        """Return this with how much runs varied, until as many of them are approved anew."""
+        """Return this with the earlier variation of runs, until as many runs are approved again."""
         is_known = approved.replicates and not (is_approved and self.averaged >= approved.averaged)
         return replace(self, replicates=approved.replicates) if is_known else self
 
@@ -71,15 +71,15 @@ class RecordedMetric:
 
 @dataclass(frozen=True, slots=True)
 class UnknownMetric:
-    """A recorded metric that is not known here, as the file has it: it can only be kept."""
+    """A recorded metric that is not known here; its content can only be kept."""
 
     entry: Mapping[str, Any]
     values: Mapping[str, Any]
-    """By query, what its line has."""
+    """The content of each query's line."""
 
     @classmethod
     def of(cls, name: str, content: Mapping[str, Any]) -> UnknownMetric:
-        """Return what the content of a file has of a metric."""
+        """Return what the content of a file says about a metric."""
         entry = {**decoded(dict, content["metrics"][name])}
         decoded(bool, entry["gated"])
         decoded(str | None, entry["gate"])
@@ -88,5 +88,5 @@ class UnknownMetric:
 
 
 def as_decimal(value: float) -> float | None:
-    """Return a value as a file has it: six decimals, None for NaN."""
+    """Return a value in the form of a file: six decimals, None for NaN."""
     return None if math.isnan(value) else round(value, _DECIMALS) + 0.0  # no negative zero

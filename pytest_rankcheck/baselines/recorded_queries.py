@@ -28,9 +28,9 @@ _OPTIONAL: Mapping[str, tuple[str, Any, Any]] = {
     "tops": ("top", list, tuple[tuple[str, ...], ...]),
     "below": ("below", dict, tuple[Mapping[str, int], ...]),
 }
-"""By column: its key and its type in a line, and the type of the column; None is of numbers.
+"""For each column: its key and type in a line, and the type of the column; None for numbers.
 
-A record can lack a column, and a line what is empty.
+A record can lack a column, and a line can leave out what is empty.
 """
 
 
@@ -40,7 +40,7 @@ class RecordedQueries:
 
     ids: Sequence[str]
     fingerprints: Sequence[str]
-    """Of each query's text and judgments when it was measured."""
+    """The fingerprint of each query's text and judgments when it was measured."""
     values: Mapping[str, FloatArray]
     """By metric, the value of each query, ``[Q]``; NaN where it did not count."""
     tops: Sequence[Sequence[str]]
@@ -49,7 +49,7 @@ class RecordedQueries:
     """The ranks of relevant documents below these, down to the largest gated cutoff; None where no
     gated metric looks further down."""
     weights: FloatArray | None = None
-    """How much each counts, ``[Q]``; None where all count the same."""
+    """How much each counts, ``[Q]``; None if all count the same."""
     judged: FloatArray | None = None
     """How many judged documents each has, ``[Q]``; None if no metric is weighted by them."""
     slices: Sequence[Slices] | None = None
@@ -76,7 +76,7 @@ class RecordedQueries:
 
     @cached_property
     def by_line(self) -> Mapping[str, FloatArray]:
-        """The `values` of which each query has its own."""
+        """The `values` that each query has in its line."""
         return {m: column for m, column in self.values.items() if Metric.parse(m).kind.has_parts}
 
     @cached_property
@@ -94,7 +94,7 @@ class RecordedQueries:
 
     @cached_property
     def members(self) -> Mapping[str, Mapping[str, Sequence[int]]]:
-        """The indexes of the queries of each slice, by attribute that is gated by."""
+        """The indexes of the queries of each slice, by gated attribute."""
         members: dict[str, dict[str, list[int]]] = {}
         for place, slices in enumerate(self.slices or ()):
             for attribute, values in slices.items():
@@ -125,14 +125,14 @@ class RecordedQueries:
         depth: int,
         cutoff: int = 0,
     ) -> RecordedQueries:
-        """Return what to keep of each query of an evaluation.
+        """Return what to keep about each query of an evaluation.
 
         Args:
             evaluation: what was measured.
             names: the metrics.
-            attributes: the attributes by whose slices the test gates.
+            attributes: the attributes whose slices the test gates.
             depth: how many documents of each ranking to keep.
-            cutoff: how far down a gated metric looks at most.
+            cutoff: how far down any gated metric looks.
         """
         evaluation.read_rankings(depth)
         ids, units = evaluation.query_ids, evaluation.cluster_names
@@ -169,7 +169,7 @@ class RecordedQueries:
     def entries(
         self, unknown: Mapping[str, Mapping[str, Any]] | None = None, order: Sequence[str] = ()
     ) -> Iterator[Mapping[str, Any]]:
-        """Yield the line of each query as the file has it.
+        """Yield the line of each query in the form of the file.
 
         Args:
             unknown: by query, the values of metrics that are not known here.
@@ -199,7 +199,7 @@ class RecordedQueries:
 
         Args:
             entries: the lines.
-            metrics: what the file has of each metric.
+            metrics: what the file says about each metric.
 
         Raises:
             ValueError: a value has another type, or the queries are not sorted.

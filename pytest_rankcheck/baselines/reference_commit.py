@@ -21,7 +21,7 @@ from pytest_rankcheck.remedies import Remedy, fetch, fetch_history, restore
 
 _OPTION = "baseline-ref"
 _NO_FOLDERS = {"120000": "a symbolic link", "160000": "a submodule"}
-"""What git may have in place of a folder or a file, by its mode."""
+"""What git may have instead of a folder or a file, by mode."""
 _TEST_MODULE = re.compile(r"(^|/)test_[^/]*\.(py|rank\.toml)$|_test\.py$")
 """The names of test modules, unless ``python_files`` says otherwise."""
 
@@ -83,7 +83,7 @@ class Reference:
     # --- one file ----------------------------------------------------------------------------
 
     def text(self, path: Path, commit: str | None = None) -> str | None:
-        """Return the text of a file at this or another commit; None if that does not have it.
+        """Return the text of a file at this or another commit; None if the commit lacks it.
 
         Raises:
             ConfigurationError: git has the file but cannot give it, as in a partial clone.
@@ -117,22 +117,23 @@ class Reference:
         )
 
     def obstacle(self, path: Path) -> str | None:
-        """Return what the commit has in place of a baseline file or one of its folders, if so.
+        """Return what the commit has instead of a baseline file or one of its folders, if anything.
 
-        Git does not follow links, so the record that is meant cannot be read there.
+        Git does not follow links, so the intended record cannot be read there.
         """
         places = (each for each in (path, *path.parents) if self.root in each.parents)
         return next(self._obstacles(self._modes(*map(self._inside, places))), None)
 
     def has_moved(self, path: Path) -> bool:
-        """Return whether the reference has changed a file since this branch left it."""
+        """Return whether the reference has changed a file since this branch diverged."""
         before = [self.text(path, base) for base in self.bases]
         return bool(before) and self.text(path) not in before
 
     def is_behind(self, path: Path, text: str | None) -> bool:
-        """Return whether the reference has changed a file since, and this branch has not.
+        """Return whether the reference has changed a file since then, and this branch has not.
 
-        What this branch has is what the reference once had; merging the reference loses nothing.
+        Then the branch has an earlier version of the reference; merging the reference loses
+        nothing.
 
         Args:
             path: the file.
@@ -145,7 +146,7 @@ class Reference:
             return all(each is None for each in before)
         if text in before:
             return True
-        # A branch that was squash-merged and goes on has what the reference had in between.
+        # A branch that continues after a squash merge has an intermediate version of the reference.
         blob = git(self.root, "hash-object", "--stdin", input=text).strip()
         since = [f"^{base}" for base in self.bases]
         changes = ("log", "--format=", "--raw", "--no-abbrev", "--no-renames", self.commit, *since)
@@ -162,7 +163,7 @@ class Reference:
         return self._listed(folders, "ls-tree", "-r", "--name-only", "-z", self.commit)
 
     def obstacles(self, folders: Iterable[Path]) -> Sequence[str]:
-        """Return what the commit has beside test modules in place of folders of baselines."""
+        """Return what the commit has beside test modules instead of folders of baselines."""
         inside = self._all_inside(folders)
         modes = self._modes("-r", *inside) if inside else {}
         with_tests = {Path(name).parent for name in modes if _TEST_MODULE.search(name)}

@@ -1,4 +1,4 @@
-"""The next record of a test: the approved lines, and what an update may rewrite of them.
+"""The next record of a test: the approved lines, and those that an update may rewrite.
 
 A record is a register of approved lines. An update adds lines for queries that have none; which
 metrics it may rewrite on the unchanged queries is decided in ``policy``.
@@ -33,18 +33,18 @@ class Defaults:
     """Metrics to record, gated or not."""
     gates: ConfiguredGates = field(default_factory=ConfiguredGates)
     slices: tuple[str, ...] = ()
-    """Attributes to gate by."""
+    """Attributes whose slices are gated."""
     kept_depth: int = TOP
-    """How many documents of each ranking to record, if nothing that decides looks further."""
+    """How many documents of each ranking to record, unless something that decides needs more."""
     inconclusive: str = "warn"
     """How an inconclusive verdict counts: ``"pass"``, ``"warn"`` or ``"fail"``."""
     failures: str | None = None
     """On how many queries, or which share of them, the ranker may fail; None: on none."""
     sealed: tuple[str, ...] = ()
-    """The golden sets whose queries and documents no record names."""
+    """The golden sets whose queries and documents no record may name."""
 
     def recorded(self, evaluation: Evaluation) -> Sequence[Metric]:
-        """Return the metrics to record, gated or not, that an evaluation has."""
+        """Return the metrics to record, gated or not, that fit an evaluation."""
         fit = filter(evaluation.fits, map(Metric.parse, self.watched))
         return [metric for metric in fit if metric.kind.is_recorded]
 
@@ -65,7 +65,7 @@ def next_record(
     Args:
         evaluation: what was measured.
         assertions: what the test asserts.
-        defaults: what is recorded besides.
+        defaults: what else is recorded.
         before: the approved record; None for a test without one.
         rewritten: the metrics whose approved lines are rewritten.
         is_approved: whether a reason covers everything that is measured: all of it is rewritten.
@@ -73,7 +73,7 @@ def next_record(
         world: what was ranked with.
 
     Raises:
-        BaselineError: the ranker failed on a query without a recorded line that can stay.
+        BaselineError: the ranker failed on a query without a recorded line to keep.
     """
     of_metrics = [each for each in assertions if isinstance(each, MetricAssertion)]
     gates = {metric: gate.text for each in of_metrics for metric, gate in each.gates.items()}
@@ -126,14 +126,14 @@ def next_record(
         queries = _with_earlier(measured, before, kept, comparison.query_ids, ranked)
     elif is_rewritten:
         queries = measured.queries
-    else:  # every log has its own sessions: what was approved stays as a whole
+    else:  # every log has its own sessions, so what was approved stays as a whole
         metrics = {
             name: replace(each, gated=name in measured.gated) if each.gate is not None else each
             for name, each in before.metrics.items()
         }
         same = replace(before, metrics=metrics, retired=None, limits=measured.limits)
         return same if same == before else replace(same, assertions=measured.assertions)
-    # The world is that of the lines: of those that are rewritten, or that are reproduced.
+    # The world belongs to the lines, rewritten or reproduced.
     is_of_this_world = is_rewritten or (not before.world and queries == measured.queries)
     slices = {**measured.slices}
     for attribute in before.slices.keys() - slices.keys():
@@ -161,9 +161,9 @@ def next_record(
 
 
 def _adds_only_what_decides(before: Record, after: Record) -> bool:
-    """Whether a record from before assertions were recorded would only get these.
+    """Whether a record that predates recorded assertions would only gain these.
 
-    It is not written for that alone, so that unchanged results stay the same bytes.
+    It is not written for that alone, so that unchanged results keep the same bytes.
     """
     if before.assertions:
         return False
@@ -177,7 +177,7 @@ def _with_lines_of_failed(
     """Return what was measured, with the recorded lines of the queries that failed.
 
     Raises:
-        BaselineError: one has no such line, of the same query and metrics, measured in this way.
+        BaselineError: a failed query has no recorded line that is comparable and complete.
     """
     lost = list(evaluation.failed)
     if before is not None and not any(manner_changes(before, evaluation)):
@@ -202,13 +202,13 @@ def _with_earlier(
     query_ids: Sequence[str],
     ranked: Sequence[str],
 ) -> RecordedQueries:
-    """Return the measured lines, with what an earlier record has of some metrics and rankings.
+    """Return the measured lines, with some metrics and rankings from an earlier record.
 
     Args:
         measured: what was measured.
         before: the earlier record.
-        metrics: those whose earlier values stay.
-        query_ids: the queries of which they stay.
+        metrics: the metrics whose earlier values stay.
+        query_ids: the queries for which they stay.
         ranked: the queries whose earlier rankings stay.
     """
     queries, earlier = measured.queries, before.queries
@@ -243,12 +243,12 @@ def _with_earlier(
 def _is_rewritten(
     name: str, before: Record, measured: Record, rewritten: Set[Metric], comparison: Comparison
 ) -> bool:
-    """Whether the values of a metric on the unchanged queries are those that were measured."""
+    """Whether the measured values of a metric replace the recorded ones on unchanged queries."""
     if measured.metrics[name].gated:
         return Metric.parse(name) in rewritten
     if before.metrics[name].gate is not None:
         return False  # no longer gated: it stays as it was approved
     if not Metric.parse(name).kind.compares(comparison):
         return True  # only what is measured now is of these queries
-    # What was never gated follows the others, but no recorded mean is lowered in passing.
+    # A metric that was never gated follows the others, but no recorded mean is lowered unnoticed.
     return bool(rewritten) and comparison.values(name).gain >= 0

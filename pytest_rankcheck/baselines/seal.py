@@ -1,4 +1,4 @@
-"""The seal of a golden set: its records have hashes in place of the ids of queries and documents.
+"""The seal of a golden set: its records have hashes instead of ids of queries and documents.
 
 A hash is salted with the text of the query, so that only whoever has the golden set can tell which
 query a line is about. The same query has the same hash in every record: also in one that takes the
@@ -16,10 +16,10 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation
 
 _DIGITS = 20
 _DEEPEST = 100
-"""How far down documents are recognised."""
+"""How far down rankings documents are recognised."""
 
 Rename = Callable[[str, str], str]
-"""Returns the other id of a document of a query."""
+"""Returns the new id of a document of a query."""
 
 
 class Seal:
@@ -35,7 +35,7 @@ class Seal:
         self._ids = {salt: query_id for query_id, salt in self._salts.items()}
 
     def closed(self, record: Record) -> Record:
-        """Return a record as it is written."""
+        """Return a record in the sealed form, as it is written."""
 
         def hashed(query_id: str, doc: str) -> str:
             return _hash(self._salts[query_id], doc) if query_id in self._salts else doc
@@ -43,7 +43,7 @@ class Seal:
         return _renamed(record, self._salts, hashed)
 
     def opened(self, record: Record) -> Record:
-        """Return a record that was read, with the ids of what is still there."""
+        """Return a record that was read, with the real ids of what is still there."""
         known: dict[str, Mapping[str, str]] = {}
 
         def opened(salt: str, hashed: str) -> str:

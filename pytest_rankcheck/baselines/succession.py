@@ -1,4 +1,4 @@
-"""Which keys a record needs to follow another one, and which of them no new approval gives.
+"""The keys that a record needs to follow another one, and those that no new approval gives.
 
 It compares two records and nothing else, so it also holds for files that were edited, replaced or
 recorded anew by hand.
@@ -29,7 +29,7 @@ from pytest_rankcheck.rankers.allowed_failures import allows_more
 
 
 def broken_promises(before: Record, after: Record) -> Sequence[Change]:
-    """Return what ``after`` changes of ``before`` without a reason; empty if it may follow it."""
+    """Return what ``after`` changes in ``before`` without a reason; empty if it may follow it."""
     approvals = new_approvals(before, after)
     if approvals is None:
         return [Change("approvals", words="the earlier approvals differ")]
@@ -38,27 +38,27 @@ def broken_promises(before: Record, after: Record) -> Sequence[Change]:
 
 
 def allowed(before: Record, after: Record, new: Iterable[Approval]) -> Sequence[Change]:
-    """Return what the approvals that ``after`` adds allow, and those that it undoes."""
+    """Return the changes that added approvals allow, and those that undo earlier approvals."""
     undone = [
         change for each in before.approvals if each not in after.approvals for change in each.keys
     ]
     rises = [each for each in undone if each.kind == "rise"]
     back = [replace(each, kind="fall", before=each.after, after=each.before) for each in rises]
     back += [each for each in undone if each.kind in _LABELS and isinstance(each.after, int)]
-    if undone:  # the record may be older than the assertions in it
+    if undone:  # the record may predate recorded assertions
         back.append(_NO_ASSERTIONS)
     return [*(change for approval in new for change in approval.keys), *back]
 
 
 _NO_ASSERTIONS = Change("assertions", words="what its assertions decide together is gone")
 _LABELS = ("slice-gone", "clusters")
-"""The changes of labels, which move back when an approval is undone, as what rose falls."""
+"""The changes of labels; when an approval is undone, labels move back, as rises fall back."""
 
 
 def new_approvals(before: Record, after: Record) -> Sequence[Approval] | None:
     """Return the approvals that ``after`` adds; None if it does not keep the earlier ones.
 
-    One whose every key is undone may go, as with ``git revert``.
+    An earlier approval may go if all its keys are undone, as with ``git revert``.
     """
     rest = list(after.approvals)
     for approval in before.approvals:
@@ -70,7 +70,7 @@ def new_approvals(before: Record, after: Record) -> Sequence[Approval] | None:
 
 
 def _now(change: Change, record: Record) -> Side:
-    """Return what a record has of what a change is about; None: nothing."""
+    """Return the present state of what a change is about in a record; None if it has none."""
     if change.kind in _OF_RECORD:
         return _OF_RECORD[change.kind](record, change)
     if change.kind in _OF_METRIC and change.subject in record.gated:
@@ -150,7 +150,7 @@ def changes(before: Record, after: Record) -> Iterator[Change]:
 
 
 def _of_metrics(before: Record, after: Record, overlap: QueryOverlap) -> Iterator[Change]:
-    """Yield what changes of each approved metric, besides its mean."""
+    """Yield the changes of each approved metric, besides its mean."""
     for change in unknown_metrics(before):
         if change.subject not in (*after.unknown, *after.approved):
             yield change
@@ -172,7 +172,7 @@ def _of_metrics(before: Record, after: Record, overlap: QueryOverlap) -> Iterato
 
 
 def unknown_metrics(record: Record) -> Iterator[Change]:
-    """Yield the gated metrics of a record that are not known here any more."""
+    """Yield the gated metrics of a record that are no longer known here."""
     for name, metric in record.unknown.items():
         if metric.entry["gate"] is not None:
             mean = "none" if metric.entry["mean"] is None else f"{metric.entry['mean']:.4f}"
@@ -184,7 +184,7 @@ def unknown_metrics(record: Record) -> Iterator[Change]:
 
 
 def reversed_direction(name: str, before: RecordedMetric) -> Change:
-    """Return the key of a metric whose better direction is no longer that of its record."""
+    """Return the key of a metric whose direction is no longer that of its record."""
     sides = ("lower", "higher") if before.lower_is_better else ("higher", "lower")
     return Change("direction", name, *sides)
 
@@ -199,7 +199,7 @@ def _allows_for_more_noise(before: RecordedMetric, after: RecordedMetric) -> boo
 
 
 def manner_changes(before: Record, after: Record | Evaluation) -> Iterator[Change]:
-    """Yield how a measurement was made in another way than a record, so that they don't compare."""
+    """Yield how a measurement differs in manner from a record, so that they are not comparable."""
     then, now = asdict(before.conventions), asdict(after.conventions)
     for name in then:
         if then[name] != now[name]:
@@ -217,7 +217,7 @@ def manner_changes(before: Record, after: Record | Evaluation) -> Iterator[Chang
 def other_basis(
     metrics: Iterable[Metric], before: RecordedSet, after: RecordedSet
 ) -> Iterator[Change]:
-    """Yield what differs of that on which every value of some of the metrics depends."""
+    """Yield differences in what every value of some metrics depends on."""
     wanted = {name for metric in metrics for name in metric.kind.depends_on}
     if "fingerprint" in wanted and before.fingerprint != after.fingerprint:
         words = f"the golden set changed, and {_WHOLE} has no unchanged queries; {_IF_OFTEN}"
@@ -230,7 +230,7 @@ def other_basis(
 
 
 def looser_limits(record: Record, now: Sequence[StabilityLimits]) -> Iterator[Change]:
-    """Yield the limits on rankings for which there are now none that are at least as strict."""
+    """Yield the limits on rankings for which no limits now are at least as strict."""
     given = " and by ".join(dict.fromkeys(map(str, now))) or None
     for then in record.limits:
         if not any(each.is_at_least_as_strict_as(then) for each in now):
@@ -240,7 +240,7 @@ def looser_limits(record: Record, now: Sequence[StabilityLimits]) -> Iterator[Ch
 def _falls(
     metric: Metric, before: Record, after: Record, overlap: QueryOverlap
 ) -> Iterator[Change]:
-    """Yield the means of a metric that are lower: of all queries that both share, and of slices."""
+    """Yield the means of a metric that are lower, on all shared queries and on slices."""
     name = str(metric)
     if before.metrics[name].lower_is_better != after.metrics[name].lower_is_better:
         return
@@ -254,9 +254,9 @@ def _falls(
 def shared_parts(
     metric: Metric, before: Record, overlap: QueryOverlap, attributes: Iterable[str]
 ) -> Iterator[tuple[tuple[str, str] | None, PlaceArray, PlaceArray]]:
-    """Yield the places of all queries that a record shares with what follows, and of gated slices.
+    """Yield the places of all queries that two records share, and of gated slices.
 
-    Queries can be moved to another slice: what a slice had counts, and what it has.
+    Queries can move to another slice, so the earlier and the present slices count.
     """
     if overlap.is_paired:
         then, now = overlap.other_places, overlap.places

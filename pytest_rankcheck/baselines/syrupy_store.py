@@ -1,10 +1,10 @@
 """The syrupy extension. The only module that knows syrupy.
 
-How syrupy behaves, and what we do about it; tests cover each fact on every supported version:
+How syrupy behaves, and what follows for us; tests check each fact on every supported version:
 
 1. An update deletes snapshots that it considers unused, also those of tests that failed early or
    never ran. So `BaselineExtension.discover_snapshots` returns nothing.
-2. Single-file extensions ignore ``snapshot_dirname``. So the whole location is ours.
+2. Single-file extensions ignore ``snapshot_dirname``. So we decide the whole location.
 3. A write can only be vetoed by an exception in ``matches()``.
 4. The write hook grows arguments between majors, writes in place, and from version 6 on at once
    instead of at the end of the session. So we take ``**kwargs``, replace the file as a whole, and
@@ -49,7 +49,7 @@ class BaselineExtension(SingleFileSnapshotExtension):
     _refusal: str | None = None
 
     def serialize(self, data: Any, **kwargs: Any) -> str:
-        """Return the text that is submitted; why it is refused is kept for `matches`."""
+        """Return the submitted text; the reason for a refusal is kept for `matches`."""
         text, self._refusal = data
         return str(text)
 
@@ -67,7 +67,7 @@ class BaselineExtension(SingleFileSnapshotExtension):
 
     @classmethod
     def dirname(cls, *, test_location: PyTestLocation) -> str:
-        """Return the folder of a test file's baselines; syrupy asks for that of any file."""
+        """Return the folder of a test file's baselines; syrupy asks for any file."""
         return str(baseline_folder(Path(test_location.filepath)))
 
     @classmethod
@@ -156,7 +156,7 @@ class SnapshotStore:
             self.shown_path = min(relative, str(path), key=len)
 
     def submit(self, text: str, refusal: str | None = None) -> None:
-        """Let syrupy compare, count and, in an update, write; nothing is written if it is refused.
+        """Let syrupy compare, count and, in an update, write; nothing is written if refused.
 
         Raises:
             BaselineError: the file cannot be written. It is unchanged.
@@ -185,7 +185,7 @@ class SnapshotStore:
         """Hold the lock of the folder of baselines.
 
         Raises:
-            BaselineError: the folder cannot be made, or the lock not be taken.
+            BaselineError: the folder cannot be made, or the lock cannot be taken.
         """
         with ExitStack() as stack:
             try:

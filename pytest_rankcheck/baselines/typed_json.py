@@ -11,14 +11,14 @@ from typing import Any, get_args, get_origin, get_type_hints
 from pytest_rankcheck.errors import quoted
 
 _LARGEST_COUNT = 2**53
-"""More than anyone counts, and the last whole number that a float holds exactly."""
+"""The largest whole number up to which floats are exact; no count is larger."""
 
 _NAMES = {str: "a text", bool: "true or false", dict: "an object", list: "an array"}
-"""The types whose values are as JSON has them, as messages name them."""
+"""The types that JSON has too, with their names in messages."""
 
 
 def encoded(value: Any) -> Any:
-    """Return a value in the types of JSON; fields that have their default are left out."""
+    """Return a value in JSON's types; fields with their default are left out."""
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if is_dataclass(value):
@@ -35,7 +35,7 @@ def encoded(value: Any) -> Any:
 
 
 def decoded(kind: Any, data: Any) -> Any:
-    """Return what `encoded` made of a value of a type.
+    """Return a value of this type from what `encoded` made of it.
 
     Raises:
         ValueError: the data is of another type.
@@ -71,7 +71,7 @@ def decoded(kind: Any, data: Any) -> Any:
 
 
 def decoded_fields(kind: Any, entry: Mapping[str, Any], **given: object) -> Any:
-    """Return a dataclass whose fields are in an object, but for those that are given.
+    """Return a dataclass from the fields in an object, except those that are given.
 
     Raises:
         ValueError: a field is of another type.

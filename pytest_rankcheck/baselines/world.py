@@ -1,4 +1,4 @@
-"""The world: what a ranking was made with, as far as the project declares it.
+"""The world: what a ranking was made with, if the project declares it.
 
 Files by their hashes, packages by their versions. Nothing that is not declared is recorded, so the
 same results give the same record on every machine.
@@ -14,14 +14,14 @@ from pathlib import Path
 from pytest_rankcheck.errors import ConfigurationError, listed, quoted
 
 World = Mapping[str, str]
-"""By name: the hash of a file, the version of a package, or a text of the project's own."""
+"""By name: the hash of a file, the version of a package, or a text of the project."""
 
 _INI = "rankcheck_world"
 _PACKAGE = "package:"
 _MAGIC = frozenset("*?[")
 _DIGITS = 16
 _NAMED = 10
-"""How many of the names that changed alike are shown."""
+"""How many names that changed in the same way are shown."""
 
 MODEL_FEATURES = "model:features"
 """Declares the features of a ranker of ``rankers.model``, which only the test session knows."""
@@ -46,9 +46,9 @@ def declared_world(lines: Iterable[str], root: Path) -> World:
 
 
 def world_changes(recorded: World, now: World) -> Iterator[str]:
-    """Yield in words how the world differs from the one of a record, sorted by name.
+    """Yield in words how the world differs from that of a record, sorted by name.
 
-    What changed in the same way, such as several features, is one sentence.
+    Things that changed in the same way, such as several features, share a sentence.
     """
     changed: dict[tuple[str | None, str | None], list[str]] = {}
     for entry in sorted({**recorded, **now}):
@@ -95,7 +95,7 @@ def _entry(line: str, root: Path) -> str:
 
 
 def _names(line: str, root: Path) -> Sequence[str]:
-    """Return the files in a folder or of a pattern, relative to the root, sorted."""
+    """Return the files of a folder or a pattern, relative to the root, sorted."""
     folder = root / line
     paths = folder.rglob("*") if folder.is_dir() else root.glob(line)
     return sorted({path.relative_to(root).as_posix() for path in paths if path.is_file()})

@@ -1,4 +1,4 @@
-"""The judgments of a golden set while they are added: rows in columns, settled when asked for.
+"""The judgments of a golden set while they are added: rows in columns, settled on request.
 
 If a document is judged several times for a query, a rule says which of its grades counts.
 """
@@ -47,7 +47,7 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Some rows that were added together, of which the judgments of a query are made."""
+    """Some rows that were added together, from which judgments are made."""
 
     runs: IntArray
     """The place of the query of each run of rows."""
@@ -60,22 +60,22 @@ class Part:
 
 
 class CollectedJudgments:
-    """Judgments in the order in which they are added, by columns, by query or one by one."""
+    """Judgments in the order of their addition, by columns, by query or one by one."""
 
     def __init__(self, contradictions: Contradictions, places: Places) -> None:
         self.rule = contradictions
-        """Which of two different grades of a document counts; or that they are an error."""
+        """Which of two different grades of a document counts, or that they are an error."""
         self._places = places
         self._codes: dict[str, int] = {}
         """The place of each query."""
         self._parts: list[Part] = []
         self._start_singles()
         self._settled: Judgments | None = None
-        """All judgments; None if something was added since they were asked for."""
+        """All judgments; None if something was added since they were last computed."""
         self.hint = ""
         """The end of the error about a document that is judged twice."""
         self.repeats: list[Repeat] = []
-        """All repeated judgments, with the same or another grade, of those that were settled."""
+        """All repeated judgments among the settled ones, with the same or another grade."""
 
     def _start_singles(self) -> None:
         """Forget what was added by query or one by one since the last part."""
@@ -108,7 +108,7 @@ class CollectedJudgments:
         return self._settled
 
     def take(self, judgments: Judgments) -> None:
-        """Start with judgments, which have been checked."""
+        """Start with checked judgments."""
         self._codes, self._settled = dict(judgments.codes), judgments
         lengths, lines = np.diff(judgments.starts), judgments.lines
         lines = np.zeros(len(judgments), np.int64) if lines is None else lines
@@ -143,7 +143,7 @@ class CollectedJudgments:
     ) -> None:
         """Add some rows: the query, document, grade and line or row number of each.
 
-        Those that are not judged only name their query.
+        Rows that are not judged only name their query.
         """
         starts = run_starts(queries)
         ids = queries.texts(starts)
@@ -183,7 +183,7 @@ class CollectedJudgments:
 
 
 def joined_parts(query_ids: Sequence[str], parts: list[Part]) -> tuple[Judgments, IntArray | None]:
-    """Return the rows of all parts, those of a query together, and their order before that.
+    """Return the rows of all parts, grouped by query, and their order before the grouping.
 
     The order is None if it has not changed. The parts are dropped on the way.
     """
@@ -214,8 +214,8 @@ def without_repeats(
     """Return judgments in which each document is judged once for each query, and the repeats.
 
     Args:
-        judgments: in which documents may be judged several times for a query.
-        rule: which of two different grades counts; or that they are an error.
+        judgments: judgments in which documents may be judged several times for a query.
+        rule: which of two different grades counts, or that they are an error.
         where: returns the place of a row, for messages.
         order: the place of each row in the source; without it, the rows are in its order.
         hint: the end of the error.
@@ -248,7 +248,7 @@ def without_repeats(
 
 
 def _repeated_rows(judgments: Judgments) -> dict[int, int]:
-    """Return the rows that judge a document again, each with the first row of the document."""
+    """Return the rows that judge a document again, each with the document's first row."""
     first_of = {}
     for first, last in row_blocks(judgments.starts, _COMPARED):
         bounds = judgments.starts[first : last + 1]

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 class ContentsBuilder:
     """Collects the queries and judgments of a golden set, in the order in which they are added.
 
-    Invalid ids and grades, contradictions and all else that is wrong are a GoldenSetError that
-    names the place given by the caller: a line of the file, or words.
+    Invalid ids and grades, contradictions and other faults raise a GoldenSetError that names the
+    place given by the caller: a line of the file, or words.
     """
 
     def __init__(self, source: Source | None = None) -> None:
@@ -95,7 +95,7 @@ class ContentsBuilder:
         self.places.of_queries[query.id] = where
 
     def _attributes(self, query: Query, where: Place) -> dict[str, object]:
-        """Return the attributes of a query as plain values, without the scale, which is set."""
+        """Return the attributes of a query as plain values; the scale is set and left out."""
         given, wanted = flat(query.attributes), self.source.attributes
         if SCALE in given:
             self.set_scale(given.pop(SCALE), where)
@@ -242,7 +242,7 @@ def _text(value: object, query_id: object) -> str | None:
 
 
 def _mapping(value: object, what: str, query_id: object) -> dict[Any, Any]:
-    """Return what is given for a query as a dict; an error if it is something else."""
+    """Return a dict that is given for a query; an error if it is something else."""
     if isinstance(value, Mapping):
         return dict(value)
     raise GoldenSetError(

@@ -1,8 +1,8 @@
-"""The document ids of a corpus, streamed, and the judged documents that it has or lacks.
+"""The document ids of a corpus, streamed, and which judged documents it contains.
 
-A corpus may be far larger than memory. A judged document may be there under another spelling, such
-as those that spreadsheets, data frames and other tools make of an id: other case, white space or
-Unicode normalisation, ``.0`` at the end, lost zeros.
+A corpus may be far larger than memory. A judged document may be there under another spelling, as
+spreadsheets, data frames and other tools change ids: other case, white space or Unicode
+normalisation, ``.0`` at the end, lost zeros.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _DECIMALS = re.compile(r"(?<=\d)\.0+$")
 
 Batches: TypeAlias = Iterator[Sequence[str]]
 Rows: TypeAlias = Iterator[tuple[Sequence[str], Batch | None]]
-"""Some ids, and the rows of the table that they are from, if they are from one."""
+"""Some ids, and the rows of the table that they come from, if any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Corpus:
     name: str
     """What messages call it: ``the catalogue``, followed by the path if it is in files."""
     _read: Callable[[bool], Rows]
-    """Reads the ids, and if asked for, the other columns."""
+    """Reads the ids and, on request, the other columns."""
 
     @classmethod
     def of(cls, source: CorpusSource, columns: Mapping[str, str] | None = None) -> Corpus:
@@ -103,7 +103,7 @@ class Corpus:
         return (ids for ids, _ in self.rows(whole=False))
 
     def rows(self, *, whole: bool = True) -> Rows:
-        """Yield the ids as `batches` does, with the rows that they are from."""
+        """Yield the ids as `batches` does, with the rows that they come from."""
         rows = self._read(whole)
         first = next(rows, None)
         if first is None:
@@ -171,7 +171,7 @@ class CorpusMatch:
         return cls(corpus.name, size, examples, len(is_judged), absent, misspelt, others)
 
     def lacks(self, count: int) -> str:
-        """Return that the catalogue lacks so many of the judged documents."""
+        """Return in words that the catalogue lacks this many of the judged documents."""
         verb = "is" if count == 1 else "are"
         return f"{count:,} of {plural(self.judged, 'judged document')} {verb} not in {self.name}"
 

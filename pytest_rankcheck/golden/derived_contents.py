@@ -1,4 +1,4 @@
-"""Contents made of others: several golden sets merged into one, or document ids mapped.
+"""Contents made from others: several golden sets merged into one, or document ids mapped.
 
 In a merged set, a query gets the judgments of all.
 """
@@ -25,11 +25,11 @@ from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.reranking_candidates import Candidates, merged_candidates
 
 _FEW, _MANY = 2, 5
-"""A rule that maps so many judged documents to so few ids leaves nothing to rank."""
+"""A rule that maps this many judged documents to this few ids leaves nothing to rank."""
 
 
 def with_mapped_ids(contents: Contents, rule: DocIdRule | None) -> Contents:
-    """Return a golden set with the ids of its documents mapped; as it is without a rule.
+    """Return a golden set with the ids of its documents mapped; unchanged without a rule.
 
     Two judgments of a query that become one must have the same grade, unless the contents say which
     of two grades counts. Two candidates that become one must have the same columns.

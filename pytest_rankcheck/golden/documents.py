@@ -1,7 +1,7 @@
 """The catalogue: all documents that can be ranked, with their attributes.
 
 A catalogue may be far larger than a golden set, so a table is read a part at a time. Only the rows
-of documents that somebody asks about are kept: those that are ranked or judged.
+of ranked or judged documents are kept.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Documents:
         self._differing: dict[str, set[str]] = {}
         """By attribute, the documents whose rows have different values."""
         self._known: dict[str, bool] = {}
-        """Of the documents that were looked up, whether they have a row."""
+        """For the documents that were looked up, whether they have a row."""
         self._shown: list[Callable[[], Iterable[str]]] = []
 
     @cached_property
@@ -90,7 +90,7 @@ class Documents:
         return list(map(self._columns.get(attribute, {}).get, doc_ids))
 
     def may_show(self, doc_ids: Callable[[], Iterable[str]]) -> None:
-        """Look up these documents too, all at once, when the first title is asked for."""
+        """Look up these documents too, all at once, when the first title is needed."""
         self._shown.append(doc_ids)
 
     def title(self, doc_id: str) -> str | None:
@@ -170,7 +170,7 @@ class ColumnRule:
                 self._values[doc_id] = cell
 
     def __call__(self, doc_id: str) -> object:
-        """Return the id in a document's column; `DocIdMap` refuses what is no id."""
+        """Return the id in a document's column; `DocIdMap` refuses what is not an id."""
         value = self._values.get(doc_id)
         return doc_id if is_blank(value) else id_text(value) or value
 

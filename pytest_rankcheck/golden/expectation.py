@@ -33,7 +33,7 @@ _RESULTS: dict[str, Kind] = {"some": "some_results", "none": "no_results"}
 
 
 class Marks(TypedDict, total=False):
-    """What can be said of every expectation; see the fields of `Expectation`."""
+    """The fields that every expectation can have; see `Expectation`."""
 
     reason: str | None
     known_failure: str | None
@@ -266,7 +266,7 @@ def entry_of(expectation: Expectation) -> dict[str, object]:
 
 
 def _form_of(entry: Mapping[object, object]) -> str:
-    """Return the key that states what is expected: one of the forms, if the other keys fit it."""
+    """Return the key that states what is expected: one of the forms, if the other keys fit."""
     forms = [form for form in _FORMS if form in entry]
     keys: tuple[str, ...] = (*_FORMS, "documents", *_MARKS)
     if len(forms) == 1:

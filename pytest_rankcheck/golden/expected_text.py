@@ -1,4 +1,4 @@
-"""Expected texts: what a returned chunk must contain, where texts are judged and not documents.
+"""Expected texts: what a returned chunk must contain, if texts are judged, not documents.
 
 An expected text is a judged document with the grade 1, under an id of its own.
 """
@@ -20,7 +20,7 @@ BOTH = "a query has both expected texts and judged documents; judge it by one of
 
 _UNIT = "expected text: "
 _FEWEST_WORDS = 8
-"""Shorter texts share most of their words by chance."""
+"""Shorter texts may share most of their words by chance."""
 
 
 def unit_of(text: str) -> str:
@@ -44,7 +44,7 @@ def passages_of(doc_ids: Iterable[str]) -> dict[str, Passage]:
 
 
 class Passage:
-    """A text as it is compared: without its case, white space and Unicode form; blank: empty."""
+    """A text in the form in which it is compared: without case, white space and Unicode form."""
 
     def __init__(self, text: object) -> None:
         folded = unicodedata.normalize("NFKC", "" if is_blank(text) else str(text)).casefold()
@@ -55,9 +55,9 @@ class Passage:
             self._places[word] |= 1 << place
 
     def contains(self, expected: Passage) -> bool:
-        """Return whether it holds a text, or nearly all words of the shorter one, in their order.
+        """Return whether it contains a text, or nearly all words of the shorter one in order.
 
-        Nearly all are 80%, of at least 8.
+        Nearly all means 80%, if there are at least 8.
         """
         known = sum(map(self._places.__contains__, expected._words))  # quick, and never too few
         if known + 2 >= len(expected._words) and expected.text in self.text:

@@ -21,8 +21,8 @@ _NOT_PLAIN = re.compile(r"[^#-\[\]-~]")
 def query_fingerprints(contents: Contents, weights: Sequence[float] | None) -> Mapping[str, str]:
     """Return the fingerprint of each query's id, text, judgments, candidates, weight, subtopics.
 
-    It is that of the JSON text ``[id, text, [[document, grade], ...], candidates, weight,
-    subtopics]``, without what the query does not have.
+    It is the fingerprint of the JSON text ``[id, text, [[document, grade], ...], candidates,
+    weight, subtopics]``, without the parts that the query does not have.
     """
     judgments, candidates, fingerprints = contents.judgments, contents.candidates, {}
     subtopics = defaultdict[str, list[str]](list)
@@ -48,7 +48,7 @@ def query_fingerprints(contents: Contents, weights: Sequence[float] | None) -> M
 def _judgments_text(documents: Sequence[str], endings: Sequence[str]) -> str:
     """Return judgments, sorted by document, as ``json.dumps`` writes them.
 
-    All documents differ. An ending is the text after an id, from its quotation mark on.
+    No document is repeated. An ending is the text after an id, from its quotation mark on.
     """
     if not documents:
         return "[]"
@@ -67,7 +67,7 @@ def fingerprint_of(fingerprints: Iterable[str], scale: float | None = None) -> s
 
 
 def visible_fingerprint(fingerprint: str, queries: Iterable[Query], contents: Contents) -> str:
-    """Return a fingerprint of all that a ranker can see: also of attributes and of features.
+    """Return a fingerprint of everything that a ranker can see, including attributes and features.
 
     Args:
         fingerprint: the golden set's fingerprint.

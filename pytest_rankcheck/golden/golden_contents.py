@@ -1,4 +1,4 @@
-"""The contents of a golden set: its queries and judgments, and all that is known of them."""
+"""The contents of a golden set: its queries and judgments, and all that is known about them."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ class Contents:
     corpus: Path | None = None
     """The file with all documents, if the golden set has one."""
     documents: Documents | None = None
-    """What is known about the documents; None if nobody has said."""
+    """What is known about the documents; None if nothing was given."""
     interactions: Interactions | None = None
     """What its users, the queries, have interacted with before."""
     guessed_keys: Mapping[str, str] = field(default_factory=dict)
-    """By meaning, the keys of the file that were read by their names, and not by `columns`."""
+    """By meaning, the keys of the file that were recognised by their names, not by `columns`."""
 
     @property
     def grades(self) -> Mapping[str, Mapping[str, float]]:
@@ -105,7 +105,7 @@ class Contents:
         return self.place_at(row) or f"query '{quoted(self.judgments.query_at(row))}'"
 
     def refuse_subtopics(self, what: str) -> None:
-        """Refuse to do what would lose the subtopics.
+        """Refuse a change that would lose the subtopics.
 
         Raises:
             GoldenSetError: a query has several subtopics.
@@ -120,7 +120,7 @@ class Contents:
         return tuple(dict.fromkeys((*self.known_attributes, *names)))
 
     def check_attributes(self) -> None:
-        """Check that each attribute that was asked for exists."""
+        """Check that each requested attribute exists."""
         present = self.attributes
         for name in self.source.attributes or ():
             if name not in present:
@@ -149,7 +149,7 @@ class Contents:
 
     @property
     def stored_scale(self) -> float | None:
-        """The scale if a file must hold it, because no judgment has that grade; else None."""
+        """The scale, if a file must hold it because no judgment has that grade; else None."""
         if self.scale in (None, self.judgments.highest):
             return None
         return self.scale

@@ -1,4 +1,4 @@
-"""Golden sets from and to files, in the format that is named or detected."""
+"""Reading and writing golden sets, in the format that is named or detected."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def contents_of_file(
 
 
 def write_contents(contents: Contents, path: Path, format: str | None) -> None:
-    """Write a golden set to a file, whole or not at all."""
+    """Write a golden set to a file, completely or not at all."""
     require_packer(path, GoldenSetError)
     chosen = GOLDEN_FORMATS.to_write(format, unpacked_suffix(path), "jsonl")
     assert chosen.write is not None
@@ -48,9 +48,9 @@ def write_contents(contents: Contents, path: Path, format: str | None) -> None:
 
 
 def _refuse_loss(contents: Contents, format: Format[Contents]) -> None:
-    """Reject a set with candidates, expectations or lists, for a format that cannot hold them.
+    """Reject a set with candidates, expectations or lists if the format cannot hold them.
 
-    A format of text would read a list as text, in an attribute or a column of the candidates.
+    A text format would read a list in an attribute or a candidate column back as text.
     """
     lost = what = other = None
     if contents.by_text and format.name != "jsonl":

@@ -1,4 +1,4 @@
-"""The golden set: read and written, linted, and the sets that are derived from it."""
+"""The golden set: reading, writing, linting, and deriving other sets."""
 
 from __future__ import annotations
 
@@ -62,16 +62,15 @@ class GoldenSet(JudgedQueries):
             name: what messages and records call the set; without it, the file's name up to the
                 first dot.
             grades: the grade of each code in the file, ``{1: 4, 2: 3, "irrelevant": 0}``; any other
-                code is an error. Or one number, for a table without grades, such as of clicks: the
-                grade of every row.
-            columns: ``{meaning: column}`` of a table, for ``query_id``, ``query``, ``doc_id``,
-                ``relevance`` and ``title``, where the columns have unusual names; or of the keys
-                of cases.
+                code is an error. Or one number, the grade of every row of a table without grades,
+                such as clicks.
+            columns: ``{meaning: column}`` for ``query_id``, ``query``, ``doc_id``, ``relevance``
+                and ``title``, if the columns of a table, or the keys of cases, have unusual names.
             split: which set of judgments of a BEIR folder to read.
             contradictions: which of two grades for one document counts: ``"first"``, ``"last"``
                 or ``"highest"``; or ``"error"``.
             attributes: the columns or keys that are attributes of queries; without them, all that
-                can be. In a table, the other columns belong to the candidates.
+                qualify. In a table, the other columns belong to the candidates.
             scale: the highest grade that a document could get, if no judgment has it.
             doc_id: maps the ids of documents: a function from an id to an id; or a named rule:
                 ``"lower"``, ``"strip"`` (white space), ``"strip_zeros"`` (of whole numbers),
@@ -131,8 +130,8 @@ class GoldenSet(JudgedQueries):
             queries: the text of each query; a query without judgments may be given here alone.
             attributes: ``{query_id: {attribute: value}}``, to slice by.
             name: what messages and records call the set.
-            contradictions: which of two grades counts if ``doc_id`` makes one document of two, as
-                in `load`.
+            contradictions: which of two grades counts if ``doc_id`` makes two documents one, as in
+                `load`.
             scale: the highest grade that a document could get, as in `load`.
             doc_id: maps the ids of documents, as in `load`.
             documents: all documents that can be ranked, as in `load`.
@@ -170,8 +169,8 @@ class GoldenSet(JudgedQueries):
         Args:
             judgments: one row per judgment, with columns ``query_id``, ``doc_id`` and
                 ``relevance``, or other usual names. Another column is an attribute of the query if
-                all rows of each query agree on it; otherwise it belongs to the candidates, and so
-                do then all columns of numbers.
+                all rows of each query agree on it. Otherwise it belongs to the candidates, and then
+                all columns of numbers do.
             queries: columns ``query_id`` and, if the queries have texts, ``query``; further columns
                 are attributes.
             name: what messages and records call the set.
@@ -243,7 +242,7 @@ class GoldenSet(JudgedQueries):
         return cls(_with_tables(contents, None, None, doc_id), name or dataset_name)
 
     def save(self, path: str | PathLike[str], format: str | None = None) -> None:
-        """Write the golden set to a file, whole or not at all.
+        """Write the golden set to a file, completely or not at all.
 
         Args:
             path: the file; packed if its name ends with ``.gz`` or ``.zst``. TREC qrels hold no
@@ -350,9 +349,9 @@ class GoldenSet(JudgedQueries):
     def for_ranker(self, query_ids: Sequence[str]) -> Self:
         """Return some queries with only what a ranker can see, to send to a worker.
 
-        The time is linear in these queries, not in the whole set. The names of attributes and
-        features that none of them has are kept; titles, expectations and places in files are not.
-        Unpickling the result needs no library that the files were read with.
+        The time is linear in these queries, not in the whole set. The names of all attributes and
+        features are kept; titles, expectations and places in files are not. Unpickling the result
+        needs no library that the files were read with.
 
         Args:
             query_ids: some of the queries, each once, in the order of the result.
@@ -381,7 +380,7 @@ class GoldenSet(JudgedQueries):
     def weighted(self, by: str) -> Self:
         """Return the set with queries weighted by an attribute, such as how often each is asked.
 
-        All means are weighted then.
+        All means are then weighted.
 
         Args:
             by: the attribute; each query needs a number above 0.

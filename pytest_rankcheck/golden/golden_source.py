@@ -64,7 +64,7 @@ _BOOLEAN_TYPES = ("bool", "bool_")
 
 
 def _grade_of(value: object) -> float | None:
-    """Return a grade as a number; booleans, also as text, are 1 and 0. None if it is neither."""
+    """Return a grade as a number; booleans, even as text, are 1 and 0. None if it is neither."""
     number = checked_number(value)
     if number is not None:
         return number
@@ -74,7 +74,7 @@ def _grade_of(value: object) -> float | None:
 
 
 def checked_id(value: object, what: str, where: Place, places: Places | None = None) -> str:
-    """Return an id as text: a text that is not empty, or a whole number; all else is an error."""
+    """Return an id as text; anything but a nonempty text or a whole number is an error."""
     if (checked := id_text(value)) is not None:
         return checked
     shown = places.shown(where) if places else where
@@ -171,7 +171,7 @@ class Source:
     """Which set of judgments to read, in a folder that has several."""
     contradictions: Contradictions = "error"
     attributes: Collection[str] | None = None
-    """The columns or keys that are attributes; None: all that can be."""
+    """The columns or keys that are attributes; None: all that qualify."""
     scale: float | None = None
     """The highest grade that a document could get; None: what the file says, if anything."""
     is_shared: bool = False
@@ -179,7 +179,7 @@ class Source:
     attribute may be missing, and one grade for all judgments applies only to tables without
     grades."""
     needed: Collection[str] = ()
-    """The meanings whose columns this file must have all the same, as no other is meant."""
+    """The meanings whose columns this file must have nevertheless, because no other file can."""
     configured: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The lines of the project's options that name columns and map ids, for all golden sets."""
 
@@ -204,7 +204,7 @@ class Source:
         return self.path
 
     def line(self, option: str, added: Iterable[str]) -> str:
-        """Return the line of the configuration that holds what is set, and more for this set."""
+        """Return the configuration line with what is already set and an addition for this set."""
         scope = f"{shown_name(self.file)}: " if self.is_shared else ""
         lines = [*self.configured.get(option, ()), *(f"{scope}{each}" for each in added)]
         return f"{option} = {readable_json([*dict.fromkeys(lines)])}"

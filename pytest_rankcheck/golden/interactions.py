@@ -1,4 +1,4 @@
-"""Who has interacted with which item before: what a recommender was trained on."""
+"""Which user interacted with which item before: the training data of a recommender."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ROLES = {
     "item": Role("item", ("itemid", *DOC_ID.names)),
 }
 _BITS, _ITEM_PART = 32, (1 << 32) - 1
-"""A user and an item are one number: that of the user, and in its lower bits that of the item."""
+"""A user and an item are one number, with the number of the item in the lower bits."""
 
 
 class Interactions:
@@ -78,7 +78,7 @@ class Interactions:
         return self._counts[_numbers_in(self._items, doc_ids)]
 
     def users(self, query_ids: Sequence[str]) -> IntArray:
-        """Return the number of the user that each query is; -1 for no user."""
+        """Return the number of the user of each query; -1 for no user."""
         return _numbers_in(self._users, query_ids)
 
     def seen_by(self, user: str, doc_ids: Sequence[str]) -> Sequence[str]:

@@ -48,10 +48,11 @@ class JudgedQueries:
         contents.check_scale()
         self.name = name
         self.contents = contents
-        """What it is made of, also what only one feature needs: candidates, subtopics, users."""
+        """Its contents, including those that only one feature needs: candidates, subtopics,
+        users."""
         self.doc_id = contents.doc_id
-        """How the ids of its documents were mapped, for ``doc_id=`` of a run; None: they were not.
-        It knows the column of ``"attribute:source"``."""
+        """How the ids of its documents were mapped, for ``doc_id=`` of a run; None if they were
+        not. It includes the column of ``"attribute:source"``."""
         self.by_text = contents.by_text
         """The queries whose judged documents are expected texts."""
         self._slices: dict[str, Mapping[str, Sequence[str]]] = {}
@@ -218,7 +219,7 @@ class JudgedQueries:
         not kept.
 
         Raises:
-            GoldenSetError: nobody has said what the documents are, or the table cannot be read.
+            GoldenSetError: no documents were given, or the table cannot be read.
         """
         if self.catalogue is None:
             raise GoldenSetError(
@@ -315,7 +316,7 @@ class JudgedQueries:
 
     @cached_property
     def visible_fingerprint(self) -> str:
-        """The fingerprint of all that a ranker can see: also of attributes and of features."""
+        """The fingerprint of all that a ranker can see, including attributes and features."""
         from pytest_rankcheck.golden.fingerprint import visible_fingerprint
 
         return visible_fingerprint(self.fingerprint, self, self.contents)

@@ -1,13 +1,13 @@
 """Reading tables of judgments, in batches of rows, and tables of queries.
 
-Each rule looks at a whole column of a batch; the error is about the first row that breaks it.
+Each rule checks a whole column of a batch; the error names the first row that breaks it.
 
-Of the columns without a role, one with one value for each query is an attribute; any other belongs
-to the candidates. So do numbers with one value for each query, if other numbers vary: they are
+A column without a role is an attribute if it has one value for each query; otherwise it belongs to
+the candidates. So do numbers with one value for each query if other numbers vary, because they are
 features of a model too. A column named ``attribute:...`` or ``candidate:...`` is what its name
-says. The index of a DataFrame, a second column of grades, who judged, and columns of events are
-left out: if rows repeat a document, a value that differs between them, such as a time, does not
-describe it.
+says. Left out are the index of a DataFrame, a second column of grades, the names of judges, and
+columns of events: if rows repeat a document, a value that differs between them, such as a time,
+does not describe the document.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from pytest_rankcheck.golden.query import Query, label_of
 from pytest_rankcheck.golden.reranking_candidates import Candidates
 
 BATCH_ROWS = 1 << 20
-"""As many as the row groups of most Parquet files."""
+"""The size of the row groups of most Parquet files."""
 _NUMBERS = {"nan": None, "NaN": None, "inf": math.inf, "-inf": -math.inf}
 """How tools write numbers that are missing or infinite."""
 
@@ -80,7 +80,7 @@ def add_table(
 def add_queries(builder: ContentsBuilder, table: Table) -> None:
     """Add the rows of a table of queries: their ids, maybe their texts, and attributes.
 
-    A column of the source need not be here; it may be one of the judgments.
+    A configured column need not be here; it may be in the table of judgments.
     """
     header = table.header
     numbering = table.numbering
@@ -183,7 +183,7 @@ def _candidates(builder: ContentsBuilder, batch: Batch, column: Column | None) -
 def _documents(
     builder: ContentsBuilder, batch: Batch, column: Column, has_grade: BoolArray
 ) -> tuple[IdColumn, BoolArray]:
-    """Return the documents, and which rows have one: a row without a grade need not."""
+    """Return the documents, and which rows have one; a row without a grade needs none."""
     found, is_named = column.ids(), np.ones(len(column), np.bool_)
     is_named[found.invalid] = False
     for row in found.invalid.tolist():
@@ -235,7 +235,7 @@ class _ExtraColumns:
         self._numbers: list[int] = []
         self._queries: list[str] = []
         self._documents: list[str | None] = []
-        """The document of each row; None if the row is no candidate."""
+        """The document of each row; None if the row is not a candidate."""
         self._cells: dict[int, list[object]] = {at: [] for at in names}
         """The cells of each column."""
 
@@ -244,7 +244,7 @@ class _ExtraColumns:
     ) -> None:
         """Keep the cells of each column in some rows.
 
-        Rows that are no candidates are only about their query.
+        Rows that are not candidates only describe their query.
         """
         if not self._names and not self._is_marked:
             return
@@ -265,7 +265,7 @@ class _ExtraColumns:
     def assign(self) -> None:
         """Give each column to the queries or to the candidates.
 
-        It is an error if a column is declared as an attribute, and varies within a query.
+        A column that is declared as an attribute but varies within a query is an error.
         """
         columns = self._described()
         numbers = {name: _as_numbers(cells) for name, (cells, _) in columns.items()}
@@ -287,7 +287,8 @@ class _ExtraColumns:
     def _described(self) -> Mapping[str, tuple[Sequence[object], bool | None]]:
         """Return the cells of the columns that describe queries or documents, by their names.
 
-        And whether each is an attribute; None if it may be one, with one value for each query.
+        Each comes with whether it is an attribute; None if it may be one, with one value for each
+        query.
         """
         wanted = self._builder.source.attributes
         of_query = repeated_rows(self._queries)
@@ -321,7 +322,7 @@ class _ExtraColumns:
     def _varies(
         self, name: str, cells: Sequence[object], rows: Sequence[int], query_id: str
     ) -> GoldenSetError:
-        """Return the error about an attribute that has different cells in rows of a query."""
+        """Return the error about an attribute with different cells within a query."""
         first = rows[0]
         other = next(row for row in rows if cells[row] != cells[first])
         places = [self._builder.places.shown(self._numbers[row]) for row in (first, other)]
@@ -350,7 +351,7 @@ class _ExtraColumns:
 
 
 def _as_numbers(cells: Iterable[object]) -> list[float | None] | None:
-    """Return a column of numbers, or of texts of numbers; None if another cell occurs."""
+    """Return a column of numbers, or of numbers as text; None if another cell occurs."""
     numbers: list[float | None] = []
     for cell in cells:
         if isinstance(cell, str) and cell in _NUMBERS:

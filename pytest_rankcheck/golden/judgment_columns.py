@@ -34,9 +34,9 @@ NO_FEATURES = frozenset({GRADE.name, *GRADE.names} - {"rating"}) | {
     *("judge", "judge_id", "judged_by", "rater", "annotator", "assessor"),
     *("subtopic", "subtopic_id"),
 }
-"""Names of columns that are grades, or say who judged or what for. A product may have a rating."""
+"""Names of columns that are grades, or say who judged what; but a product may have a rating."""
 SUBTOPIC = Role("subtopic", ("subtopic_id",))
-"""If a query has several, a document may be judged for each of them."""
+"""If a query has several subtopics, a document may be judged for each of them."""
 TEXT = Role("query", ("query", "query_text", "keywords", "search_term", "text"))
 ROLES = (
     QUERY_ID,
@@ -56,7 +56,7 @@ A row that is marked as a candidate needs no grade: it may be unjudged.
 ROLE_NAMES = frozenset(role.name for role in ROLES)
 
 ATTRIBUTE, CANDIDATE = "attribute:", "candidate:"
-"""How the names of columns begin that say what the column is."""
+"""The prefixes of column names that say what the column is."""
 _INDEX_NAME = re.compile(
     r"|Unnamed: \d+(_level_\d+)?(\.\d+)*|__index_level_\d+__|index|level_0", re.ASCII
 )
@@ -65,9 +65,9 @@ _ANSWERED = re.compile(
     r"(?<![a-z])(retriev|return|rank|predict|recommend|source|result|hit|context|score|position"
     r"|found|fetch|match|neighbo|candidat|citation|cited|snippet|top_?k(?![a-z]))"
 )
-"""How words begin that name what a ranker answered."""
+"""The beginnings of words for what a ranker answered."""
 _JUDGED = re.compile(r"(?<![a-z])(relevan|expect|reference|gold|truth|correct|ideal|judg|gt)")
-"""How words begin that name what people chose, also among sources or results."""
+"""The beginnings of words for what people chose, also among sources or results."""
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -146,13 +146,13 @@ def refuse_misspelt_text(names: Sequence[str], where: str) -> None:
 
 
 def answers_among(names: Iterable[str]) -> Sequence[str]:
-    """Return the columns or keys that are named like what a ranker answered, not people judged."""
+    """Return the columns or keys named like answers of a ranker, not judgments of people."""
     words = ((name, _WORD_START.sub("_", name).lower()) for name in names)
     return [name for name, text in words if _ANSWERED.search(text) and not _JUDGED.search(text)]
 
 
 def answer_refused(name: str, needed: str) -> str:
-    """Return why a column or key of `answers_among` is no judgment, and what is needed instead."""
+    """Return why a column or key of `answers_among` is not a judgment, and what is needed."""
     return (
         f"'{quoted(name)}' is named like what a ranker answered, and would make that ranker "
         f"perfect; add '{needed}', which people judged"
@@ -181,7 +181,7 @@ def is_index(name: str) -> bool:
 
 
 def repeated_rows(keys: Iterable[Key]) -> dict[Key, list[int]]:
-    """Return the rows of each key, such as a query, that has several; from the key of each row."""
+    """Return the rows of each key, such as a query, that has several rows."""
     rows: dict[Key, list[int]] = {}
     for row, key in enumerate(keys):
         rows.setdefault(key, []).append(row)

@@ -1,4 +1,4 @@
-"""The judgments of a golden set in columns, with the dicts that people ask for as a view."""
+"""The judgments of a golden set in columns, with dicts as views."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Judgments:
 
     @classmethod
     def of_dicts(cls, grades: Mapping[str, Mapping[str, float]]) -> Judgments:
-        """Return the columns of ``{query_id: {doc_id: grade}}``, which has been checked."""
+        """Return the columns of a checked ``{query_id: {doc_id: grade}}``."""
         lengths = np.fromiter(map(len, grades.values()), np.int64, len(grades))
         documents = list(chain.from_iterable(grades.values()))
         values = chain.from_iterable(judged.values() for judged in grades.values())
@@ -79,9 +79,9 @@ class Judgments:
         return judged
 
     def remember(self, grades: Mapping[str, dict[str, float]]) -> None:
-        """Keep copies of the dicts that the columns were made from: an evaluation looks into them.
+        """Keep copies of the dicts that the columns were made from, for evaluations.
 
-        Making them again would take half as long as the evaluation.
+        Making them again would take half as long as an evaluation.
         """
         self._dicts.update(enumerate(map(dict.copy, grades.values())))
 
@@ -192,7 +192,7 @@ class Judgments:
 
     @cached_property
     def numbers(self) -> tuple[NumberIds, IntArray]:
-        """The documents whose ids are whole numbers as they are spelled, and their rows."""
+        """The documents whose ids are plainly written whole numbers, and their rows."""
         if isinstance(self.documents, NumberIds):
             return self.documents, np.arange(len(self))
         return NumberIds.among(self.documents.texts())
@@ -217,7 +217,7 @@ class GradesByQuery(Mapping[str, Mapping[str, float]]):
         return len(self._judgments.query_ids)
 
     def items(self) -> ItemsView[str, Mapping[str, float]]:
-        """Return a view of all queries with their grades, which keeps nothing when it is walked."""
+        """Return a view of all queries with their grades; iterating over it keeps nothing."""
         return _Items(self)
 
 

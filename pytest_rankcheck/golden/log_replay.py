@@ -1,7 +1,7 @@
-"""What a golden set that replays a log knows of itself: how position bias was corrected.
+"""How a golden set replays a log, and how position bias was corrected.
 
-It is an attribute of the queries, as their weights and sessions are, so it stays with them in
-subsets and in files.
+It is an attribute of the queries, like their weights and sessions, so it stays with them in subsets
+and files.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pytest_rankcheck.errors import GoldenSetError, quoted
 from pytest_rankcheck.golden.query import WEIGHT
 
 MAX_UNSEEN = 0.1
-"""If a larger share of the top was never shown, a replay decides nothing."""
+"""If more than this share of the top was never shown, a replay decides nothing."""
 _UNCORRECTED = (
     "a replay without a propensity: positions are not corrected, which favours the ranker that "
     "made the log, and rankers that resemble it"
@@ -45,7 +45,7 @@ class Replay:
     uncorrected: bool = False
     """Whether gates against the order of the log are allowed without a propensity."""
     max_unseen: float = MAX_UNSEEN
-    """If a larger share of the top was never shown, a gate is inconclusive."""
+    """If more than this share of the top was never shown, a gate is inconclusive."""
 
     @classmethod
     def from_text(cls, text: str) -> Replay:
@@ -108,7 +108,7 @@ def replay_of(texts: Collection[object], name: str) -> Replay | None:
         name: the name of the golden set.
 
     Raises:
-        GoldenSetError: queries were replayed in different ways, or some are not of a replay.
+        GoldenSetError: queries were replayed in different ways, or some are not from a replay.
     """
     different = {_read(text) for text in set(texts)}
     if len(different) > 1:
@@ -120,7 +120,7 @@ def replay_of(texts: Collection[object], name: str) -> Replay | None:
 
 
 def _read(text: object) -> Replay | None:
-    """Return what the attribute says; None if it is an attribute of somebody else."""
+    """Return what the attribute says; None if somebody else wrote it."""
     try:
         return Replay.from_text(str(text))
     except (ValueError, TypeError):

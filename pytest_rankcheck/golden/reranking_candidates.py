@@ -13,20 +13,19 @@ from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import GoldenSetError, quoted
 
 _DIGITS = 18
-"""Of the largest number of a feature; what has more is a name."""
+"""The digits of the largest feature number; anything longer is a name."""
 
 Column = FloatArray | list[object]
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """Documents to rerank, in columns, which the parts of a golden set share with the whole."""
+    """Documents to rerank, in columns that the parts of a golden set share with the whole."""
 
     rows_of: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """The row of each document, by query; empty if the golden set has no candidates."""
     columns: Mapping[str, Column] = field(default_factory=dict)
-    """Numbers in arrays, where `absent` means a missing one; other cells in lists, where None
-    does."""
+    """Arrays of numbers, with `absent` for a missing one; lists of other cells, with None."""
     absent: float = math.nan
     """NaN, or 0 in learning-to-rank files."""
 
@@ -34,7 +33,7 @@ class Candidates:
     def of(
         cls, pairs: Iterable[tuple[str, str]], columns: Mapping[str, Sequence[object]]
     ) -> Candidates:
-        """Return candidates of a query and a document each, with a cell of each in every column."""
+        """Return candidates from their queries, their documents and the cells of each column."""
         rows_of: dict[str, dict[str, int]] = {}
         for row, (query_id, doc_id) in enumerate(pairs):
             rows_of.setdefault(query_id, {})[doc_id] = row
@@ -42,7 +41,7 @@ class Candidates:
 
     @property
     def is_sparse(self) -> bool:
-        """Whether features have numbers, and those that a line leaves out are 0 (LETOR)."""
+        """Whether features are numbered, and those that a line leaves out are 0 (LETOR)."""
         return self.absent == 0
 
     def rows(self, query_id: str) -> Mapping[str, int]:
@@ -72,7 +71,7 @@ class Candidates:
         return replace(self, rows_of={each: self.rows(each) for each in query_ids if self})
 
     def compact(self) -> Candidates:
-        """Return the same candidates in columns of their own, without the rows of others."""
+        """Return the same candidates in their own columns, without the rows of others."""
         taken = [row for rows in self.rows_of.values() for row in rows.values()]
         numbers = iter(range(len(taken)))
         rows_of = {
@@ -169,7 +168,7 @@ def _count(part: Candidates) -> int:
 
 
 def _joined(cells: Sequence[tuple[Column | None, int]], absent: float) -> Column:
-    """Return a column of several parts, given its cells in each, or how many are missing."""
+    """Return a column of several parts, from its cells in each or the number of missing ones."""
     if any(isinstance(each, list) for each, _ in cells):
         return [
             cell

@@ -1,8 +1,8 @@
 """The ceiling of a golden set: what a perfect ranker that sees only the query text could reach.
 
-Such a ranker answers queries with the same text alike. If their judgments differ, no ranking is
-best for all. nDCG is a sum over documents, so the ranking with the best mean sorts the documents by
-the sum of their gains, each divided by the ideal DCG of its query.
+Such a ranker gives queries with the same text the same answer. If their judgments differ, no
+ranking is best for all. nDCG is a sum over documents, so the ranking with the best mean sorts the
+documents by the sum of their gains, each divided by the ideal DCG of its query.
 """
 
 from __future__ import annotations

@@ -23,9 +23,9 @@ from pytest_rankcheck.golden.query import Query
 _SEARCHED = ("query", "query_string", "query_text", "model_text", "keywords")
 """Keys of a request whose text is what the user searches for."""
 _MATCH = ("match", "match_phrase", "match_phrase_prefix", "match_bool_prefix")
-"""Clauses that may have that text by the name of the field."""
+"""Clauses that may hold that text under the name of the field."""
 _CHOSEN = ("filter", "must_not", "post_filter")
-"""Clauses that restrict a search, whatever the user searches for."""
+"""Clauses that restrict a search regardless of what the user searches for."""
 
 
 def _read(source: Source, entries: str, query_of: Callable[[Node], Query], doc_id: str) -> Contents:

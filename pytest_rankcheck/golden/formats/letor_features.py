@@ -29,7 +29,7 @@ _LINE = re.compile(
     r"\s+(?:qid:\S+(?:\s|$)|\d+:\S)"
 )
 _SIZES = (".query", ".group")
-"""What LightGBM and XGBoost add to the name of a file for that of the sizes of its queries."""
+"""The endings that LightGBM and XGBoost add to a file's name for its file of query sizes."""
 _QUERY_HEADER = re.compile(r"#\s*qid:(\S+?):\s+(.*?)(?:\*[\d.]+)?\s*$")
 """The header line of a query in the judgment lists of Elasticsearch's and OpenSearch's plugins."""
 _NAMED_DOCUMENT = re.compile(r"docid\s*=\s*(\S+)")

@@ -44,7 +44,7 @@ _ROLES = (_ID, _TEXT, _RELEVANT, Role(EXPECTED_TEXT, ()))
 _HELP = 'write {"q1": {"d3": 2}}, map keys (rankcheck_columns: query=a.b) or see docs/extending.md'
 _YAML_ENDINGS = (".yaml", ".yml")
 _START = re.compile(r"---\s*$|%YAML|-( +[\w\"' -]+:(\s|$)| *\{)|[\w-]+:\s*$")
-"""How YAML begins, though the name of the file does not say so."""
+"""The beginning of YAML, for files whose names do not say that they are YAML."""
 
 
 def read(source: Source) -> Contents:
@@ -128,7 +128,7 @@ def _complete(keys: dict[str, str], entry: Node, source: Source) -> dict[str, st
 
 
 def how_to_read(entry: Mapping[str, object], source: Source) -> str:
-    """Return the end of an error: the keys of the first entry, and what reads them."""
+    """Return the end of an error: the keys of the first entry, and how to read them."""
     keys = f"its keys are {listed(list(entry), 10) or 'none'}"
     answers = answers_among(entry)
     nested = [key for key, value in entry.items() if is_nested(value)]

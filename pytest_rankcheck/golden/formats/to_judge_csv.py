@@ -4,7 +4,7 @@ r"""Judging lists with grades filled in: the CSV of ``--rankcheck-unjudged`` and
 
 Rows without a grade are not judged yet, and are skipped. A cell that a spreadsheet would take for a
 formula is written with a leading apostrophe, which is removed again. A cell with control characters
-is written as a JSON string, ``"two\nlines"``, which is read again.
+is written as a JSON string, ``"two\nlines"``, which is read back.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pytest_rankcheck.golden.query import Query
 
 COLUMNS = ("query_id", "query", "doc_id", "title", "relevance", "rank", "metric", "influence")
 _NEEDED = COLUMNS[:5]
-"""Those that are read again."""
+"""The columns that are read back."""
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "'")
 """Characters that start a spreadsheet formula, and the guard itself."""

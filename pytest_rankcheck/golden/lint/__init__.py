@@ -1,1 +1,1 @@
-"""The linter: rules that find golden-set data which would mislead a gate."""
+"""The linter: rules that find data in golden sets that would mislead a gate."""

@@ -53,7 +53,7 @@ def _naming(unknown: Collection[str], expectation: Expectation, _: _Grades) -> s
 
 
 def _result(linted: Linted, check: _Check, what: str, why: str, remedy: str) -> LintFinding | None:
-    """Return a result about those expectations for which a check returns a text."""
+    """Return a result about the expectations for which a check returns a text."""
     contents = linted.contents
     found = []
     for query_id, expectations in contents.expectations.items():

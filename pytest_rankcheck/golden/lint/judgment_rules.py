@@ -22,7 +22,7 @@ _FATES = {
     "one": "Their nDCG and AP are 1 whatever the ranker does, and other metrics 0",
     "one_in_ndcg": "Their nDCG is 1 whatever the ranker does, and other metrics 0",
 }
-"""What becomes of queries without a relevant document, by the convention `no_relevant`."""
+"""How queries without a relevant document count, by the convention `no_relevant`."""
 _LEAST_JUDGMENTS = 20
 """Fewer judgments say too little about which grade is rare."""
 
@@ -136,7 +136,7 @@ def _example(linted: Linted, rows: IntArray) -> str:
 
 @rule("warning")
 def reversed_grades(linted: Linted) -> LintFinding | None:
-    """Grades that look as if 1 were the best: no grade is 0, and the lowest is the rarest."""
+    """Grades that look as if 1 were the best: none is 0, and the lowest is the rarest."""
     judgments = linted.contents.judgments
     counts = Counter(() if 0 in judgments.distinct_grades else judgments.grades.tolist())
     if linted.contents.has_grade_map or not _look_reversed(counts):
@@ -161,7 +161,7 @@ def reversed_grades(linted: Linted) -> LintFinding | None:
 def _look_reversed(counts: Counter[float]) -> bool:
     """Whether the grades are a few whole numbers above 0, and the lowest is the rarest.
 
-    Two are enough if there is a negative one too, otherwise three.
+    Three different grades are needed, or two if there is also a negative one.
     """
     positive = {grade: count for grade, count in counts.items() if grade > 0}
     least = 2 if len(counts) > len(positive) else 3
@@ -204,7 +204,7 @@ def few_queries(linted: Linted) -> LintFinding | None:
 
 @rule("warning")
 def seen_in_training(linted: Linted) -> LintFinding | None:
-    """A relevant document that the user, who is the query, has in the interactions already."""
+    """A relevant document that the user (the query) already has in the interactions."""
     judgments, interactions = linted.contents.judgments, linted.contents.interactions
     if interactions is None:
         return None
@@ -230,7 +230,7 @@ def seen_in_training(linted: Linted) -> LintFinding | None:
 
 @rule("warning")
 def guessed_keys(linted: Linted) -> LintFinding | None:
-    """Keys that were taken for the query or its relevant documents by their names."""
+    """Keys that were recognised by their names as the query or its relevant documents."""
     keys = linted.contents.guessed_keys
     if not keys:
         return None

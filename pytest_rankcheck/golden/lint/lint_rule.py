@@ -1,4 +1,4 @@
-"""Rules of the linter: their options, the golden set as they see it, and what they find in it."""
+"""Rules of the linter: their options, the golden set as they see it, and their findings."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class LintOptions:
     min_queries: int = 30
     """The fewest queries that a gate needs."""
     levels: Mapping[str, Level] = field(default_factory=dict)
-    """Rules with another level than their default."""
+    """Rules with a level other than their default."""
     no_relevant: str = "zero"
     """The convention for queries without a relevant document."""
 
@@ -177,7 +177,7 @@ class Linted:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule: its name, its default level and its check, whose finding has no rule or level yet."""
+    """A rule: its name, its default level, and its check, which returns a bare result."""
 
     name: str
     level: Level

@@ -1,4 +1,4 @@
-"""The linter of golden sets: all its rules are applied, or some."""
+"""The linter of golden sets, which applies all rules or some."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def findings_of(
     *,
     documents: CorpusSource | None = None,
 ) -> list[LintFinding]:
-    """Return what the named rules, or all, find in a golden set, errors first.
+    """Return the findings of all rules, or of the named ones, errors first.
 
     The levels in the options override those of the rules. Without ``documents``, those of the
     golden set are used, if it has any.

@@ -13,13 +13,13 @@ from pytest_rankcheck.golden.text_ceiling import ceiling_of, same_texts
 
 _CUTOFF = 10
 _MISSING = ("nan", "None", "<NA>", "NaT")
-"""The texts that pandas writes for a missing one, in its spelling."""
+"""The texts that pandas writes for a missing one."""
 _ANSWERED_BY = re.compile(
     r"(?:^|[^a-z])(?:locale|lang|language|country|region|city|location|market|marketplace|site"
     r"|shop|store|tenant|currency|gender|persona|user|customer|filters?)(?:$|[^a-z])",
     re.IGNORECASE,
 )
-"""The names of attributes that are part of a request, so equal texts may have other answers."""
+"""Names of attributes that are part of a request, so equal texts may have different answers."""
 _SPLITS = ("split", "splits", "fold", "partition", "subset", "data_split", "dataset_split")
 """The names of attributes that tell the split of a query."""
 _SHOWN = 60
@@ -54,9 +54,9 @@ def empty_text(linted: Linted) -> LintFinding | None:
 def duplicate_query(linted: Linted) -> LintFinding | None:
     """Queries with the same text: their judgments differ, or they count double.
 
-    Equal judgments do not count if the set is a sample of traffic, or if the queries differ in
+    Equal judgments are ignored if the set is a sample of traffic, or if the queries differ in
     attributes that affect a ranker's answer. Other attributes, such as the judge or the difficulty,
-    are only for the people who measure: a ranker cannot tell queries apart by them.
+    do not help a ranker to tell queries apart.
     """
     contents, grades = linted.contents, linted.contents.grades
     is_sample = contents.weight_by is not None or contents.cluster_by is not None
