@@ -93,6 +93,11 @@ class Joined:
         values: Any = np.concatenate([np.zeros(0, kind), *parts], dtype=kind)
         return values if self._rows is None else values[self._rows]
 
+    def with_others(self, other: Joined) -> Joined:
+        """Return these hits, with those of the queries of another run replaced by its hits."""
+        # A query in several blocks has the hits of the last one.
+        return Joined(self._judgments, (*self._blocks, *other._blocks), self.extra)
+
     @property
     def is_ranked(self) -> BoolArray:
         """``[Q]`` whether the run has the query."""

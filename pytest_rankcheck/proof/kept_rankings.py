@@ -44,6 +44,8 @@ class KeptRankings:
         self.golden, self._run, self._conventions = source.golden, source.run, source.conventions
         self.queries, self._source = self.golden.query_ids, source
         self.rankings: Rankings = {query: self._run.get(query) for query in self.queries}
+        self._answers = {query: Ranking(tuple(docs)) for query, docs in self.rankings.items()}
+        self._joined = join(self._run.with_rankings(self._answers), self.golden)
         self.longest = max(map(len, self.rankings.values()))
         """How many documents the longest ranking has."""
         grades = {query: self.golden.grades(query).items() for query in self.queries}
@@ -57,11 +59,12 @@ class KeptRankings:
 
     def evaluated(self, changed: Rankings) -> Evaluation:
         """Return the evaluation of a copy with some rankings replaced."""
-        rankings = {query: tuple(docs) for query, docs in {**self.rankings, **changed}.items()}
-        run = self._run.with_rankings({query: Ranking(docs) for query, docs in rankings.items()})
-        how = (run.name, run.depth, self.golden, self._conventions, join(run, self.golden))
-        copy = RankedRun(*how, run=run)
-        copy.ranking = rankings.__getitem__  # type: ignore[assignment,method-assign]  # the same, sooner
+        others = {query: Ranking(tuple(docs)) for query, docs in changed.items()}
+        joined = self._joined.with_others(join(self._run.with_rankings(others), self.golden))
+        answers = {**self._answers, **others}
+        run = self._run.with_rankings(answers)
+        copy = RankedRun(run.name, run.depth, self.golden, self._conventions, joined, run=run)
+        copy.ranking = lambda query_id: answers[query_id].doc_ids  # type: ignore[method-assign]  # the same, sooner
         self.golden.title("")  # looks up its documents now, so that no table keeps the copy
         return Evaluation(copy.with_noise_of(self._source))
 

@@ -128,7 +128,8 @@ def seed_of(whole: IntArray) -> int:
     return int.from_bytes(hashlib.sha256(content).digest(), "big")
 
 
-@lru_cache(maxsize=8)  # asked for again: for the smallest p, and when queries change sides
+# Asked for again for the smallest p, and when queries change sides: for each metric of a family.
+@lru_cache(maxsize=32)
 def _sums(sizes: bytes) -> IntArray:
     """Return the sums for all assignments of signs, or for random ones if there are too many."""
     values = np.frombuffer(sizes, dtype=np.int64)
