@@ -20,7 +20,7 @@ from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.comparison.measurement import recorded_values
-from pytest_rankcheck.errors import quoted
+from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import EXACT
 from pytest_rankcheck.gates.family_decisions import decide_family, gated_attributes
@@ -60,6 +60,15 @@ class MetricAssertion:
     gates: Mapping[Metric, Gate]
     attributes: tuple[str, ...] = ()
     """The attributes whose slices it gates."""
+
+    def __post_init__(self) -> None:
+        for gate in self.gates.values():  # a record knows it by its text
+            known = known_gate(gate.text)
+            if known is not None and known.rule != gate.rule:
+                raise ConfigurationError(
+                    f"{type(gate.rule).__name__} is called {gate.text}, which is another gate; "
+                    "give its class a __str__ of its own"
+                )
 
     @property
     def family(self) -> Family:

@@ -136,8 +136,8 @@ def digest_of(content: Mapping[str, object]) -> str:
 
 
 def with_line_feeds(text: str) -> str:
-    """Return a text with the line ends that we write, even if git changed them."""
-    return text.replace("\r\n", "\n")
+    """Return a text with the line ends that we write, even if git or an editor changed them."""
+    return text.removeprefix("\ufeff").replace("\r\n", "\n")
 
 
 def is_foreign(text: str) -> bool:

@@ -10,6 +10,7 @@ from steps import (
     addopts,
     anew,
     approve,
+    byte_order_mark,
     checkout_of_the_merge,
     cherry_pick,
     ci_runs,
@@ -79,6 +80,13 @@ def gated(lines: str, imports: str = "assert_not_regressed, Gate", name: str = "
 
 
 RR = 'assert_not_regressed(evaluation, baseline, "RR", abs=0.01)'
+LAX = """assert_not_regressed, Gate
+from pytest_rankcheck.gates.gate_rule import Outcome, ToleranceRule
+
+class Lax(ToleranceRule):
+    def outcome(self, values, evidence):
+        return Outcome.EQUAL
+"""
 RECALL = 'assert_not_regressed(evaluation, baseline, "R@100", abs=0.01)'
 BY_LOCALE = gated('assert_not_regressed(evaluation, baseline, "RR", abs=0.3, by="locale")')
 CONFIGURED = gated('assert_not_regressed(evaluation, baseline, "RR")')
@@ -466,6 +474,11 @@ ATTEMPTS = {
         (worse, retire("no search any more")), B, "RR regressed"
     ),
     # The gate is loosened, or can never fail.
+    "a rule of the project's own is called like the recorded gate": Attempt(
+        (worse, new_test(gated(RR.replace("abs=0.01", "gate=Gate(Lax(abs=0.01))"), LAX))),
+        B,
+        "Lax is called tolerance(abs=0.01, rel=0), which is another gate",
+    ),
     "the tolerance goes from 0.01 to 0.5": Attempt(
         (worse, edit("0.01", "0.5")), B, "passes only with a looser gate: RR", "tolerance(abs=0.01"
     ),
@@ -508,7 +521,7 @@ ATTEMPTS = {
     "more slices are gated, so that the fall is no longer significant": Attempt(
         (SPREAD, edit("Gate.significant())", 'Gate.significant(), by="locale")')),
         B,
-        "decided with the metrics, slices and labels of the baseline",
+        "decided with the metrics, slices, labels and replicates of the baseline",
         main=significant,
     ),
     "inconclusive results pass": Attempt(
@@ -723,6 +736,9 @@ ATTEMPTS = {
     "the folder of the tests is a link": Attempt((BETTER, update), P, main=linked),
     "the folder of the tests becomes a link": Attempt(
         (link("tests", "search/tests"),), P, "takes the place of"
+    ),
+    "an editor marks the record as UTF-8": Attempt(
+        (byte_order_mark,), P, "compared with main:\n  none"
     ),
     "git changes line ends": Attempt((windows_line_ends,), P, "compared with main:\n  none"),
     "an approved fall is reverted": Attempt((rank({0: 1}), anew), P, main=approved_once),

@@ -228,8 +228,8 @@ def _of_block(check: Check, block: Block) -> Iterator[str]:
             yield listed([f"{each} ({quoted(why, 60)})" for each, why in failed.items()])
         case Block.AS_RECORDED:
             yield (
-                "decided with the metrics, slices and labels of the baseline, not with those that "
-                "were added or moved since"
+                "decided with the metrics, slices, labels and replicates of the baseline, "
+                "whatever was changed since"
             )
         case Block.UNCOUNTED:
             yield ("missing values do not lower a mean, so the mean alone would not show this")
