@@ -1,6 +1,6 @@
-"""Checks of arguments that would give a wrong number: text for a list, a set for a ranking, True.
+"""Checks for arguments that would give a wrong number: a text as list, a set as ranking, True.
 
-Whatever else is wrong fails where it is used, with the error of Python.
+Any other wrong argument fails where it is used, with Python's own error.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class Kind(NamedTuple):
     accepts: Callable[[object], bool]
     example: str
     options: tuple[str, ...] = ()
-    """The texts that are accepted, if these are all."""
+    """The accepted texts, if only certain texts are accepted."""
 
 
 def checked_arguments(function: Callable[P, R]) -> Callable[P, R]:
-    """Make a function refuse numbers, flags, lists and options that its annotations do not name.
+    """Make a function refuse numbers, flags, lists and options that its annotations exclude.
 
     Numbers must also be in the range of their names. Annotations without a `Kind`, such as our
     classes, accept everything; the alias of a ``Literal`` accepts its values.
@@ -67,7 +67,7 @@ def checked_arguments(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def check_limits(limits: DataclassInstance) -> None:
-    """Check the fields of a dataclass that are named like parameters with limits.
+    """Check the fields of a dataclass whose names are those of parameters with limits.
 
     Raises:
         ConfigurationError: naming the field, and what it takes.
@@ -134,7 +134,7 @@ def _refusal(name: str, value: object, kinds: Sequence[Kind]) -> str:
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Return whether a value is a real number, numpy's included, and no truth value."""
+    """Return whether a value is a real number, including numpy's, and not a boolean."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
@@ -187,7 +187,7 @@ _KINDS = {
     ),
 }
 _KINDS["TiedRanking"] = _KINDS["RankedIds"]
-"""By annotation, without its brackets."""
+"""The kinds by annotation, without brackets."""
 
 _NOT_NEGATIVE = (lambda value: 0 <= value < math.inf, "a number of at least 0")
 _SIMILARITY = (lambda value: 1e-6 < value <= 1, "a number above 0 and at most 1, or None")
@@ -215,4 +215,4 @@ _LIMITS: Mapping[str, tuple[Callable[[float], bool], str]] = {
         "a whole number from 0 on",
     ),
 }
-"""By the name of a parameter or limit, the numbers that it takes everywhere."""
+"""The numbers that a parameter or limit of this name takes everywhere."""

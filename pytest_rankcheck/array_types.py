@@ -1,4 +1,4 @@
-"""The types of numpy arrays that signatures name, and arrays that nobody can write to."""
+"""The types of numpy arrays that signatures name, and read-only arrays."""
 
 from __future__ import annotations
 

@@ -31,8 +31,8 @@ _SPELLINGS: Mapping[str, tuple[Callable[[str], str], str]] = {
     "lower": (str.lower, "case"),
     "strip_zeros": (_without_zeros, "leading zeros"),
 }
-"""The rules without an argument, in the order in which a suggestion applies them, and what the ids
-differ in that they make equal."""
+"""The rules without an argument, in the order in which a suggestion applies them, and the
+difference between ids that each removes."""
 
 _CUTS: Mapping[str, tuple[Callable[[str, str], str], str]] = {
     "remove_prefix": (str.removeprefix, "the beginning"),
@@ -40,12 +40,12 @@ _CUTS: Mapping[str, tuple[Callable[[str, str], str], str]] = {
     "before": (lambda doc_id, mark: doc_id.partition(mark)[0], "what follows the first"),
     "after": (lambda doc_id, mark: doc_id.rpartition(mark)[2], "what precedes the last"),
 }
-"""The rules with an argument, such as ``before:#``: the part before the first ``#``; and what they
-cut off, as a suggestion says it."""
+"""The rules with an argument, such as ``before:#`` (the part before the first ``#``), and what they
+cut off, in the words of a suggestion."""
 _BORDER = re.compile(r"[^\w\s]|_|(?<=[^\W\d_])(?=\d)")
 """Where an id may be cut: at a mark, or before the number in ``doc7``."""
 _TRIED_CUTS, _CUT_IDS = 6, 100
-"""How many cuts are tried, and how many ids of each side suggest them."""
+"""How many cuts are tried, and how many ids of each side can suggest one."""
 
 
 ATTRIBUTE = "attribute:"
@@ -102,7 +102,7 @@ class DocIdMap:
 
 
 def is_named_rule(text: str) -> bool:
-    """Whether a text is a named rule, or meant as one: ``before:`` without its argument is."""
+    """Whether a text is a named rule or meant as one, such as ``before:`` without an argument."""
     return text.partition(":")[0] in {*_SPELLINGS, *_CUTS, ATTRIBUTE[:-1]}
 
 
@@ -110,7 +110,7 @@ def _function(rule: Rule) -> Callable[[str], str]:
     """Return the function of one rule.
 
     Raises:
-        ConfigurationError: the rule is unknown, or has no argument where it needs one.
+        ConfigurationError: the rule is unknown, or lacks an argument that it needs.
     """
     if not isinstance(rule, str):
         if callable(rule):
@@ -138,7 +138,7 @@ def _invalid(rule: object) -> ConfigurationError:
 
 
 def differences(rules: Sequence[str]) -> str:
-    """Return in words what the ids differ in that rules of `joining_rule` make equal."""
+    """Return in words the difference between ids that rules of `joining_rule` remove."""
     cuts = (rule.partition(":") for rule in rules)
     return " and ".join(
         f"{_CUTS[name][1]} '{quoted(argument)}'" if argument else _SPELLINGS[name][1]
@@ -147,13 +147,13 @@ def differences(rules: Sequence[str]) -> str:
 
 
 def joining_rule(samples: Sequence[IdSample]) -> tuple[tuple[str, ...], int]:
-    """Return the one or two rules by which judged and ranked documents meet, as few as possible.
+    """Return the one or two rules by which judged and ranked documents match, as few as possible.
 
     Args:
         samples: the judged and the ranked documents of queries where the two never match.
 
     Returns:
-        The named rules that make documents meet in the most queries, and in how many; none if no
+        The named rules that make documents match in the most queries, and in how many; empty if no
         rule does.
     """
     best, most = tuple[str, ...](), 0
@@ -172,9 +172,9 @@ def joining_rule(samples: Sequence[IdSample]) -> tuple[tuple[str, ...], int]:
 
 
 def _cuts(samples: Sequence[IdSample]) -> Sequence[str]:
-    """Return the cuts that most often make an id of one side one of the other.
+    """Return the cuts that most often turn an id of one side into an id of the other.
 
-    In fewer than a fifth of the queries, they may do so by chance: among numbers, they do.
+    In fewer than a fifth of the queries this may be chance, as it is among numbers.
     """
     found = Counter[str]()
     for judged, ranked in samples:
@@ -187,7 +187,7 @@ def _cuts(samples: Sequence[IdSample]) -> Sequence[str]:
 
 
 def _cuts_of(doc_id: str) -> Iterator[str]:
-    """Yield the cuts that an id suggests; what has digits in it is the number of a chunk."""
+    """Yield the cuts that an id suggests; a part with digits is the number of a chunk."""
     for border in _BORDER.finditer(doc_id):
         head, mark, tail = doc_id[: border.end()], border[0], doc_id[border.start() :]
         cuts = (f"remove_prefix:{head}", f"remove_suffix:{tail}", f"after:{mark}", f"before:{mark}")
@@ -195,7 +195,7 @@ def _cuts_of(doc_id: str) -> Iterator[str]:
 
 
 def _mapped(doc_ids: Collection[str], rules: Iterable[str]) -> set[str]:
-    """Return the ids that rules make; none if one would be empty, which is an error."""
+    """Return the ids mapped by rules; none if one would be empty, which is an error."""
     mapped = set(doc_ids)
     for rule in rules:
         mapped = set(map(_function(rule), mapped))

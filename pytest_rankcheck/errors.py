@@ -34,7 +34,7 @@ class SessionLogError(RankcheckError, ValueError):
 class RankerError(RankcheckError):
     """The ranker under test raised, or answered with something that is not a ranking.
 
-    It is not a ``ValueError``, because the ranker failed and not its input.
+    It is not a ``ValueError``, because the ranker failed, not its input.
     """
 
 
@@ -55,7 +55,7 @@ class GitError(Exception):
 
 
 class UnknownIdError(RankcheckError, KeyError):
-    """An id that a run, a golden set or a session log does not have."""
+    """An id is not in a run, a golden set or a session log."""
 
     def __str__(self) -> str:
         return Exception.__str__(self)  # a KeyError shows the repr of its message
@@ -68,7 +68,7 @@ _LONGEST_QUOTE = 120
 # What Markdown knows: anywhere, before a tag, at the start of a line, at one end of a word.
 _PUNCTUATION = re.compile(r"([\\`*\[|~$&]|<(?=[a-z/!?])|^[#>+-]|(?<![^\W_])_|_(?![^\W_]))", re.I)
 # What GitHub turns into links though no character of it is Markdown's, and numbers of a list.
-# The @ of a metric, such as nDCG@10, is none of it.
+# The @ of a metric, such as nDCG@10, is not a mention.
 _BROKEN = re.compile(
     r"(?<![\w)])@|@(?!\d{1,5}(?![\w.-]))|www(?=\.)|:(?=//)|#(?=\d)|^\d+(?=[.)](?:\s|$))", re.I
 )
@@ -96,10 +96,10 @@ def _escaped(char: str) -> str:
 
 
 def markdown_text(text: object, limit: int = _LONGEST_QUOTE) -> str:
-    """Return foreign text as one line of Markdown that is nothing but text.
+    """Return foreign text as one line of Markdown that renders as plain text.
 
-    What Markdown would take for more is escaped. Mentions, addresses and numbers of issues are
-    broken by an empty comment, so that nobody is notified and nothing is linked.
+    Markup is escaped. Mentions, addresses and issue numbers are broken by an empty comment, so that
+    nobody is notified and nothing is linked.
     """
     shown = _PUNCTUATION.sub(r"\\\1", quoted(text, limit).strip())
     return _BROKEN.sub(r"\g<0><!-- -->", shown)
@@ -139,7 +139,7 @@ _PACKAGE = __file__.removesuffix("errors.py")
 def warn_caller(text: str) -> None:
     """Warn with a `MetricWarning` that names the line outside this package that led here.
 
-    The parameter ``skip_file_prefixes`` of ``warnings.warn`` would do that, from Python 3.12 on.
+    From Python 3.12 on, ``skip_file_prefixes`` of ``warnings.warn`` would do that.
     """
     level, frame = 1, sys._getframe()
     while frame.f_code.co_filename.startswith(_PACKAGE) and frame.f_back is not None:

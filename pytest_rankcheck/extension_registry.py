@@ -147,7 +147,7 @@ class ExtensionRegistry:
         """Add a gate, for ``rankcheck_gate`` and ``compare --gate``.
 
         Args:
-            name: how a configuration names it: ``name(parameter=value)``.
+            name: its name in a configuration: ``name(parameter=value)``.
             make: returns the gate; its parameters are those of the configuration.
         """
         from pytest_rankcheck.gates.configured_gates import GATES

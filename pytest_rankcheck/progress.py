@@ -1,4 +1,4 @@
-"""The progress of a long ranking: a line that changes on a terminal, now and then one in a log."""
+"""The progress of a long ranking: one changing line on a terminal, occasional lines in a log."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Progress:
     """Says how many queries are done, how fast it goes, and how long it will take.
 
     Args:
-        label: what goes on.
+        label: what is going on.
         write: writes a text at once.
-        is_terminal: whether the line that was written can be written again.
+        is_terminal: whether a written line can be overwritten.
     """
 
     def __init__(self, label: str, write: Callable[[str], object], *, is_terminal: bool) -> None:
@@ -48,6 +48,6 @@ class Progress:
             self._write(f"\n{text}\n")
 
     def close(self) -> None:
-        """Remove the line from a terminal; those in a log stay."""
+        """Remove the line from a terminal; lines in a log stay."""
         if self._is_terminal and self._next > self._start + SECONDS_BEFORE:
             self._write(_ERASE)

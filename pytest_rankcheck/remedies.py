@@ -20,27 +20,27 @@ _PACKAGES = {
     "yaml": "pyyaml",
     "zstd": "backports.zstd",
 }
-"""What the extras of this distribution install; pip cannot name an extra without knowing where
-this distribution came from."""
+"""The packages that the extras of this distribution install; pip cannot install an extra without
+knowing where this distribution came from."""
 _APPROVE = "--rankcheck-approve"
 _WHY, _WHY_GONE = "why this is acceptable", "why it is no longer needed"
-"""What printed commands have in place of a reason."""
+"""The placeholder for a reason in printed commands."""
 
 
 def is_placeholder(reason: str) -> bool:
-    """Return whether a reason is that of a printed command, typed as it stands."""
+    """Return whether a reason is the placeholder of a printed command."""
     return reason.strip().strip(".").lower() in (_WHY, _WHY_GONE)
 
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """A command that mends something, and what it will do."""
+    """A command that fixes something, and its purpose."""
 
     purpose: str
-    """What it will do, such as "to approve"."""
+    """Its purpose, such as "to approve"."""
     command: str
     tests: str | None = None
-    """The arguments of pytest that choose the tests; None for what is not one run of pytest."""
+    """The arguments of pytest that choose the tests; None if it is not a single run of pytest."""
     options: str = ""
     """The other arguments."""
 
@@ -55,7 +55,7 @@ class Remedy:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a record is as messages show it, and the remedies that are about it."""
+    """The place of a record in messages, and the remedies for it."""
 
     file: str
     test: str
@@ -73,7 +73,7 @@ class Place:
 
         Args:
             purpose: what it will do.
-            replicates: of how many replicates; 0: of as many as are configured.
+            replicates: the number of replicates; 0: as many as are configured.
         """
         several = f" --rankcheck-replicates {replicates}" if replicates else ""
         return Remedy.of_tests(purpose, self.test, f"--snapshot-update{several}")
@@ -84,22 +84,22 @@ class Place:
         return Remedy.of_tests(purpose, self.test, f'{ref}{_APPROVE} "{_WHY}"')
 
     def restore(self, commit: str = "") -> Remedy:
-        """Return how to take back what was made of the record, and to update it again.
+        """Return how to undo the changes of the record and update it again.
 
         Args:
-            commit: whose record is taken; empty: that of the reference, or of HEAD.
+            commit: the commit whose record is restored; empty: the reference, or HEAD.
         """
         checkout = restore(self.file, commit or self.reference or "HEAD")
         return Remedy(checkout.purpose, f"{checkout.command} && {self.update('').command}")
 
     def remove(self) -> Remedy:
-        """Return how to record anew what no commit has."""
+        """Return how to record again a file that no commit has."""
         command = f"{delete(self.file).command} && {self.update('').command}"
         return Remedy("to record it anew", command)
 
 
 def joined(remedies: Iterable[Remedy]) -> Sequence[Remedy]:
-    """Return what mends several things: one run for all tests, after what is not a run.
+    """Return the remedies joined: other commands first, then one run for all tests.
 
     An approval also does what an update does.
     """
@@ -117,12 +117,12 @@ def joined(remedies: Iterable[Remedy]) -> Sequence[Remedy]:
 
 
 def merge(reference: str) -> Remedy:
-    """Return how a branch gets what the reference has changed since."""
+    """Return how to merge what the reference has changed since."""
     return Remedy("to bring this branch up to date", f"git merge {shlex.quote(reference)}")
 
 
 def fetch(name: str, remotes: Sequence[str], *, is_shallow: bool) -> Remedy | None:
-    """Return how to get a branch that git does not know; None if the name is not a branch's."""
+    """Return how to fetch a branch that git does not know; None if the name is not a branch."""
     if not re.fullmatch(r"[\w.][\w./-]*", name):
         return None
     remote, _, branch = name.partition("/")
@@ -140,7 +140,7 @@ def fetch_history(remote: str) -> Remedy:
 
 
 def restore(path: str, commit: str) -> Remedy:
-    """Return how to take back a file or a folder from a commit."""
+    """Return how to restore a file or a folder from a commit."""
     command = f"git checkout {shlex.quote(commit)} -- {shlex.quote(path)}"
     return Remedy("to restore it", command)
 
@@ -151,12 +151,12 @@ def measure_noise() -> Remedy:
 
 
 def delete(file: str) -> Remedy:
-    """Return how to delete a record that another one has taken the place of."""
+    """Return how to delete a record that another one replaces."""
     return Remedy("to delete it", f"git rm -qf -- {shlex.quote(file)}")
 
 
 def retire(file: str, reference: str | None = None) -> Remedy:
-    """Return how to give up a baseline, which the reference may have and this branch not."""
+    """Return how to retire a baseline, which may exist only at the reference."""
     ref = f"--baseline-ref={shlex.quote(reference)} " if reference else ""
     command = f"python -m pytest_rankcheck retire {shlex.quote(file)} {ref}"
     return Remedy("to retire it", f'{command}--reason "{_WHY_GONE}"')

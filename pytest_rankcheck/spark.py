@@ -1,4 +1,4 @@
-"""Evaluating a run in a Spark frame on the cluster that holds it (the extra ``[spark]``)."""
+"""Evaluating a run in a Spark frame on its own cluster (the extra ``[spark]``)."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def evaluate_spark(
 
     Raises:
         RunError: a column is missing or of another type, an id is null, or as in `evaluate`.
-        ConfigurationError: ``ties="input"``, or not a Spark DataFrame.
+        ConfigurationError: ``ties="input"`` is given, or ``frame`` is not a Spark DataFrame.
     """
     if not hasattr(frame, "mapInArrow"):
         raise ConfigurationError(

@@ -20,7 +20,7 @@ from pytest_rankcheck.files.whole_files import check_encodable
 _DELIMITERS = {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a bar"}
 
 _SIMILAR = 0.8
-"""From this similarity on (difflib), a column name is a misspelling of another."""
+"""The similarity (difflib) from which a column name counts as a misspelling of another."""
 
 Rows = Iterator[tuple[int, list[str]]]
 """Rows, each with the number of the line where it begins."""
@@ -33,7 +33,7 @@ class Role:
     name: str
     names: tuple[str, ...]
     otherwise: tuple[str, ...] = ()
-    """Names that imply it only if no better name is present: a ``score`` may be a grade."""
+    """Names that imply it only if no better name is present; a ``score`` may be a grade."""
 
     def among(self, header: Sequence[str]) -> list[int]:
         """Return the indexes of the columns that have this meaning, by their normalised names.
@@ -80,7 +80,7 @@ def looks_meant_for(header: Sequence[str], roles: Sequence[Role]) -> bool:
 
 
 def lacks(header: Sequence[str], taken: Collection[int], missing: Sequence[Role]) -> str:
-    """Return a clause about missing columns: misspelt ones, all that there are, and what to do.
+    """Return a clause about missing columns: misspellings, the present columns, and what to do.
 
     Args:
         header: the column names.
@@ -102,7 +102,7 @@ def lacks(header: Sequence[str], taken: Collection[int], missing: Sequence[Role]
 
 
 def _no_header(header: Sequence[str]) -> str:
-    """Return that a first line without names, but with a number, is a row; or an empty text."""
+    """Return a message if a first line has a number and no names, so that it is a row; else ""."""
     if DOC_ID.among([*map(normalised_name, header)]) or not any(map(checked_number, header)):
         return ""
     return f"no header, but the row {listed(header, 10)}; write the names of the columns above it"

@@ -25,7 +25,7 @@ _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
 def is_pattern(path: Path) -> bool:
-    """Whether a path has wildcards (``*``, ``?``, ``[...]``), and no file has that very name."""
+    """Whether a path has wildcards (``*``, ``?``, ``[...]``) and no file has exactly that name."""
     text = str(path)
     return ("*" in text or "?" in text or ("[" in text and "]" in text)) and not _exists(path)
 
@@ -84,7 +84,7 @@ def _exists(path: Path) -> bool:
 
 
 def _natural_order(path: Path) -> tuple[list[tuple[int, str]], str]:
-    """Return what sorts paths by name, with numbers in them as numbers."""
+    """Return a key that sorts paths by name, with numbers in them as numbers."""
     parts = _DIGITS.split(str(path))
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts], str(path)
 

@@ -1,6 +1,6 @@
 """The registry of file formats, and detection of a file's format from its content.
 
-What reads files is imported on first use: golden sets and runs in memory need no files.
+Readers are imported on first use, because golden sets and runs in memory need none.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class FileSample:
 
     @cached_property
     def is_json(self) -> bool:
-        """Whether the file begins like JSON; then no format is tried that looks at lines."""
+        """Whether the file begins like JSON; then formats that look at lines are not tried."""
         from pytest_rankcheck.files.text_files import begins_json
 
         return begins_json(self.numbered_line[1])
@@ -121,7 +121,8 @@ class Format(Generic[T]):
     is_first: bool = False
     """Whether it is tried before others: binary formats are, and those of extensions."""
     cannot_hold: tuple[str, ...] = ()
-    """What it loses of a golden set: ``"candidates"``, ``"expectations"`` or ``"lists"``."""
+    """The parts of a golden set that it loses: ``"candidates"``, ``"expectations"``,
+    ``"lists"``."""
     is_vague: bool = False
     """Whether many other files look similar; vague formats are tried last."""
 
@@ -147,7 +148,7 @@ class Formats(Generic[T]):
         return self._formats
 
     def add(self, entry: Format[T]) -> None:
-        """Add a format of an extension; it is asked first whether it recognises a file."""
+        """Add a format of an extension; it is the first to be tried on a file."""
         self._formats = {entry.name: entry, **self.by_name}
 
     def named(self, name: str) -> Format[T]:

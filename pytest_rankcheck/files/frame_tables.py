@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 _MANY = 10_000
-"""From this number of rows on, columns are handed to polars; importing it costs 0.1 s."""
+"""With at least this many rows, columns are handed to polars; importing it costs 0.1 s."""
 
 
 def table_of_frame(frame: object, error: type[RankcheckError], name: str) -> Table:
@@ -71,7 +71,7 @@ def _of_pandas(frame: pd.DataFrame, error: type[RankcheckError], name: str) -> T
 
 
 def _of_series(series: pd.Series[Any]) -> Column:
-    """Return a column in polars if it has many rows and polars takes them as they are."""
+    """Return a column in polars if it has many rows and polars takes them unchanged."""
     import pandas as pd
 
     kind = series.dtype

@@ -16,10 +16,10 @@ _SECONDS = 60
 _ELSEWHERE = re.compile(
     "GIT_(DIR|WORK|COMMON|INDEX|OBJECT|GRAFT|ALTERNATE|REPLACE|NAMESPACE|SHALLOW)"
 )
-"""Variables that name another repository than the one of the folder; a conftest may set them."""
+"""Variables that select a repository other than the folder's; a conftest may set them."""
 _LITERAL = "--literal-pathspecs"
 _WITHOUT_LITERAL = ("check-ignore", "--glob-pathspecs")
-"""A command that always takes paths literally and refuses the option for it, and the opposite."""
+"""A command that takes paths literally without the option for it, and the opposite option."""
 
 
 def git(folder: Path, *arguments: str, input: str | None = None) -> str:

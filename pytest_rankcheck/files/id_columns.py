@@ -1,8 +1,8 @@
 """Columns of ids: Python's own strings, text in a columnar engine, or whole numbers.
 
-An id is text. Whole numbers spell ids in one way, without leading zeros, so a column of them is
-kept as numbers; and a column that a columnar engine read stays there. An object is made only for
-the ids that someone asks for.
+An id is text. A whole number spells an id in one way, without leading zeros, so a column of them is
+kept as numbers. A column that a columnar engine has read stays there. Objects are made only for the
+ids that are needed.
 
 Two columns are joined, or the duplicates of one found, with a single sort of 64-bit numbers: the
 upper bits are a hash of group and id, the lower ones the number of the row. Equal hashes nearly
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 _MOST_DIGITS = 4000
-"""Python refuses to convert longer numbers to text, or from it."""
+"""Python refuses to convert longer numbers to text or back."""
 _BEYOND = 1 << 63
 """The first whole number that does not fit into 64 bits."""
 
@@ -56,7 +56,7 @@ class IdColumn:
 
 @dataclass(frozen=True, slots=True)
 class HeldIds(IdColumn):
-    """Ids as Python's strings, as dicts and lists have them."""
+    """Ids as Python strings, as in dicts and lists."""
 
     ids: Sequence[str]
 
@@ -75,7 +75,7 @@ class HeldIds(IdColumn):
 
 @dataclass(frozen=True, slots=True)
 class RunIds(IdColumn):
-    """Ids as Python's strings, of which each run of rows with the same is held once."""
+    """Ids as Python strings; each run of rows with the same id is held once."""
 
     ids: Sequence[str]
     starts: IntArray
@@ -204,11 +204,11 @@ def counts_of(is_counted: BoolArray, starts: IntArray) -> IntArray:
 
 
 def row_blocks(starts: IntArray, rows: int) -> Iterator[tuple[int, int]]:
-    """Yield the first group of each block of about so many rows, and the first one after it.
+    """Yield the first group of each block of about this many rows, and the first one after it.
 
     Args:
         starts: where the rows of each group begin, and where the last ones end.
-        rows: a block has more only if it is a single group.
+        rows: the size; a block has more only if it is a single group.
     """
     first, count = 0, len(starts) - 1
     while first < count:
@@ -223,7 +223,7 @@ def rows_of_groups(starts: IntArray, groups: IntArray) -> tuple[IntArray, IntArr
 
     Args:
         starts: where the rows of each group begin, and where the last ones end.
-        groups: -1 for one without rows.
+        groups: the groups; -1 for one without rows.
     """
     lengths = np.where(groups < 0, 0, starts[groups + 1] - starts[groups])
     begins = starts_of(lengths)
@@ -231,14 +231,14 @@ def rows_of_groups(starts: IntArray, groups: IntArray) -> tuple[IntArray, IntArr
 
 
 def falling_ids(column: IdColumn, rows: IntArray, starts: IntArray) -> IntArray:
-    """Return the order in which the ids of some rows fall, within each group of rows.
+    """Return some rows sorted by falling id within each group.
 
-    UTF-8 has the order of Python's texts.
+    UTF-8 sorts as Python's texts do.
 
     Args:
         column: ids.
-        rows: of the column, those of a group together.
-        starts: where those of each group begin, and where the last ones end.
+        rows: rows of the column, grouped.
+        starts: where the rows of each group begin, and where the last ones end.
     """
     texts = column.texts(rows)
     joined = "\0".join(texts).encode("utf-8", "surrogatepass")
@@ -282,7 +282,7 @@ def last_run_start(column: IdColumn) -> int:
 
 
 def joined_ids(columns: Sequence[IdColumn]) -> IdColumn:
-    """Return columns of ids one after the other, in the form of the first if all have it."""
+    """Return columns of ids joined one after the other, in their form if all have the same."""
     if len(columns) == 1:
         return columns[0]
     numbers = [column.ids for column in columns if isinstance(column, NumberIds)]
@@ -328,11 +328,11 @@ def _mixed(numbers: KeyArray) -> KeyArray:
 def rows_with_equal_keys(keys: KeyArray, groups: IntArray) -> tuple[IntArray, IntArray]:
     """Return pairs of rows of one group with equal keys, the lower row first.
 
-    Of k such rows, k - 1 pairs chain each to the next. A pair may also be of two ids, or of two
-    groups, that share a hash by chance.
+    For k such rows, k - 1 pairs chain each to the next. A pair may also consist of two ids, or of
+    two groups, that share a hash by chance.
 
     Args:
-        keys: of each row.
+        keys: the key of each row.
         groups: the group of each row, such as its query, from 0.
     """
     bits = np.uint64(max(len(keys) - 1, 1).bit_length())
@@ -362,9 +362,9 @@ def same_ids(
 
 
 def have_equal_ids(first: IdColumn, second: IdColumn) -> bool:
-    """Return whether two columns of equally many ids are surely equal, row by row.
+    """Return whether two columns of equal length certainly have equal ids, row by row.
 
-    False also if they are held in different ways.
+    Also False if they are held in different forms.
     """
     if isinstance(first, NumberIds) and isinstance(second, NumberIds):
         return np.array_equal(first.ids, second.ids)

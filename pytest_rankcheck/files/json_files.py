@@ -29,11 +29,11 @@ from pytest_rankcheck.files.text_files import (
 )
 
 Values = Iterable[tuple[int, object]]
-"""Values with their numbers: that of a line, or from 1."""
+"""Values with their numbers: of their lines, or from 1."""
 
 
 class _RefusedError(ValueError):
-    """JSON that Python would read, losing a value or with a number that is not finite."""
+    """JSON that Python would read, but that loses a value or has a number that is not finite."""
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -55,7 +55,7 @@ def _not_finite(token: str) -> NoReturn:
 _TOO_DEEP = "nested more than 100 deep; flatten it"
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_not_finite)
 _SCAN: Callable[[str, int], tuple[object, int]] = _DECODER.scan_once  # type: ignore[attr-defined]
-"""Decodes a value without the steps around it, which take as long."""
+"""Decodes a value without the surrounding steps, which take as long."""
 
 
 def read_json(path: Path, error: type[RankcheckError]) -> object:
@@ -78,7 +78,7 @@ def read_json(path: Path, error: type[RankcheckError]) -> object:
 def values_of(path: Path, error: type[RankcheckError]) -> tuple[Numbering, Values]:
     """Return the values in a JSON file, and how messages name them.
 
-    These are the elements of its array in a list, its one object, or the values of its lines.
+    These are the elements of its array (as a list), its one object, or the values of its lines.
 
     Raises:
         error: as in `read_json`; or while reading, as in `numbered_lines`.
@@ -153,8 +153,8 @@ def queries_of(
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the objects of a JSON file, each of which is about a query.
 
-    An object such as ``{"q1": {"d3": 2}, "q2": {}}`` is one for each query: its id is the
-    ``query_id``, and what belongs to it, of one of these kinds, has the ``key``.
+    An object such as ``{"q1": {"d3": 2}, "q2": {}}`` gives one for each query: the id becomes the
+    ``query_id``, and its value, if of one of these kinds, gets the ``key``.
 
     Raises:
         error: as in `objects_of`.
@@ -176,7 +176,7 @@ def first_of(value: object) -> Mapping[str, object]:
 
 
 def is_nested(value: object) -> bool:
-    """Whether a value is an object, or a list of some, with other content than ids and grades."""
+    """Whether a value is an object, or a list of objects, with more than ids and grades."""
     inner = first_of(value) or value
     items = inner.values() if isinstance(inner, dict) and "id" not in inner else ()
     return any(isinstance(item, (str, list, dict)) for item in items)
@@ -222,7 +222,7 @@ def _no_object(value: object, what: str) -> str:
 
 
 def with_nested(columns: dict[str, Column], wanted: Iterable[str]) -> dict[str, Column]:
-    """Return columns with those of the wanted dotted names that a row has.
+    """Return columns, including the wanted dotted names that a row has.
 
     A column whose own name has the dots takes precedence. An object may also be JSON text. A row
     without the name has an empty cell.
@@ -238,14 +238,14 @@ def with_nested(columns: dict[str, Column], wanted: Iterable[str]) -> dict[str, 
 
 
 def with_named(entry: Mapping[str, object], wanted: Iterable[str]) -> dict[str, object]:
-    """Return an object that has those of the wanted dotted names that it holds as keys."""
+    """Return an object with the wanted dotted names that it contains as further keys."""
     return {**entry, **{name: got for name in wanted if (got := value_at(entry, name)) is not None}}
 
 
 def value_at(cell: object, path: str) -> object:
-    """Return what an object has at a path, such as ``object.object_id``; None without it.
+    """Return the value of an object at a path, such as ``object.object_id``; None if missing.
 
-    Its keys may have dots too, as in flattened logs; the longest key counts. Those of a list are
+    Its keys may have dots too, as in flattened logs; the longest key counts. The keys of a list are
     the places of its items, from 0.
     """
     if isinstance(cell, list):
@@ -260,7 +260,7 @@ def value_at(cell: object, path: str) -> object:
 
 
 def _splits(name: str) -> list[tuple[str, str]]:
-    """Return what is before and after each dot of a name, the last dot first."""
+    """Return the parts before and after each dot of a name, the last dot first."""
     places = [place for place, char in enumerate(name) if char == "."]
     return [(name[:place], name[place + 1 :]) for place in reversed(places)]
 

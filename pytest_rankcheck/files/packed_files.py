@@ -1,6 +1,6 @@
 """Opening files; gzip and Zstandard files, known by their first bytes, are unpacked.
 
-Only what is a file is opened, and no more is unpacked than its size explains: a pipe or a device
+Only regular files are opened, and no more is unpacked than their size explains: a pipe or a device
 may never end, and a packed file of a megabyte may hold many gigabytes.
 """
 
@@ -36,12 +36,12 @@ _ZSTD_ENDINGS = (".zst", ".zstd")
 _RATIO = 50
 """How many times its own size a packed file may unpack to; tables and runs reach 5 to 50."""
 max_unpacked = 64.0
-"""In MiB: what any packed file may unpack to. The option ``rankcheck_max_unpacked`` sets it."""
+"""What any packed file may unpack to, in MiB. The option ``rankcheck_max_unpacked`` sets it."""
 _BUFFER = 1 << 20
 LARGE_FILE = 4 << 20
-"""In bytes: from this size on, polars reads a text file; importing it costs 0.1 s."""
+"""The size in bytes from which polars reads a text file; importing it costs 0.1 s."""
 _PACKING = 4
-"""How much smaller a packed file is, at least."""
+"""How many times smaller a packed file is, at least."""
 
 
 def opened(path: Path) -> BinaryIO:
@@ -90,7 +90,7 @@ def _status(path: Path) -> os.stat_result:
 
 
 def _bounded(unpacked: BinaryIO, path: Path) -> BinaryIO:
-    """Return the content of a packed file as a stream that raises if there is far too much."""
+    """Return the content of a packed file as a stream that raises if it is far too large."""
     bounded = _Bounded(unpacked, size_of(path))
     return cast("BinaryIO", io.BufferedReader(bounded, _BUFFER))
 
@@ -169,7 +169,7 @@ def is_packed(path: Path) -> bool:
 def polars_should_read(path: Path) -> bool:
     """Whether a text file is large enough for polars, and polars is installed.
 
-    If polars is loaded already, a smaller file is large enough.
+    If polars is already loaded, a smaller file is large enough.
 
     Raises:
         OSError: the file cannot be opened.
@@ -218,7 +218,7 @@ def packed_as_named(path: Path, data: bytes) -> bytes:
 def shown_name(path: Path) -> str:
     """Return a file's name without its endings: the default name of the set it contains.
 
-    Of a pattern such as ``logs/2026-11-*.jsonl``, it is what comes before the first wildcard
+    For a pattern such as ``logs/2026-11-*.jsonl``, it is the part before the first wildcard
     (``2026-11``), or else the name of the folder.
     """
     stem = path.name.partition(".")[0] or path.name

@@ -14,8 +14,8 @@ def collector_paused() -> Iterator[None]:
     """Pause the collection of reference cycles.
 
     Reading a file creates many small objects and no cycles. Each collection would traverse every
-    object that the caller holds, and find nothing. Many objects that were made meanwhile count as
-    old, or the next collection of new ones would traverse them.
+    object that the caller holds, and find nothing. If many objects were made meanwhile, they are
+    marked as old, so that the next collection of new ones does not traverse them.
     """
     was_enabled = gc.isenabled()
     gc.disable()

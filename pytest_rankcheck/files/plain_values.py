@@ -22,7 +22,7 @@ _MISSING_TYPES = frozenset({"NAType", "NaTType"})
 """The types of pandas' NA and NaT."""
 
 _HOLDERS = ("attributes", "metadata")
-"""Objects whose keys are named without them."""
+"""Objects whose own key is left out of dotted names."""
 
 _MAY_BE_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 _DECIMAL_COMMA = re.compile(r"\s*([+-]?\d*),(\d+)\s*")
@@ -147,7 +147,7 @@ def as_flag(value: object) -> bool | None:
 
 
 def checked_number(value: object) -> float | None:
-    """Return a number, given as a number or its text; None if it is not a finite number.
+    """Return a finite number, given as a number or its text; None for anything else.
 
     Whole numbers are returned as int, so that they are written as they were read.
     """
@@ -156,7 +156,7 @@ def checked_number(value: object) -> float | None:
 
 
 def finite_number(value: object) -> float | None:
-    """Return a number, given as a number or its text, as a float; None if it is not finite.
+    """Return a finite number, given as a number or its text, as a float; else None.
 
     The text ``1_000`` is not a number, although Python reads it as one.
     """
@@ -176,7 +176,7 @@ def finite_number(value: object) -> float | None:
 def id_text(value: object) -> str | None:
     """Return an id as text: text and whole numbers are ids. None for anything else.
 
-    Floats are not ids, even if they are whole; nor is empty text.
+    Floats are not ids, even whole ones; nor is empty text.
     """
     if isinstance(value, str):
         return str(value) or None

@@ -1,11 +1,11 @@
 """Columns of polars, frames of them in batches, and large text files that polars reads in blocks.
 
-Polars reads a block of a table if it finds the cells there that the row reader would: each line has
-as many as the header, and quotation marks are only around cells and doubled within. In JSON lines
-it would drop a duplicate key or one that is new, and turn some values into text. So it reads only
-blocks whose lines a pattern recognises as flat objects, with the keys and types of the first ones.
-The row reader reads any other block, and names the line that is wrong. Only modules that have found
-polars installed import this one.
+Polars reads a block of a table if it finds the same cells as the row reader: each line has as many
+cells as the header, and quotation marks occur only around cells and doubled within. In JSON lines
+it would drop duplicate or new keys, and turn some values into text. So it reads only blocks whose
+lines a pattern recognises as flat objects with the keys and types of the first ones. The row reader
+reads any other block, and names the wrong line. Only modules that have found polars installed
+import this one.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class PolarsColumn(Column):
         return NumberCells(values, odd[others.invalid])
 
     def coded(self) -> CodedCells:
-        """Return the distinct cells, and which one each row has."""
+        """Return the distinct cells, and the index of each row's cell among them."""
         series = self.series
         is_number = series.dtype.is_numeric() and not series.dtype.is_decimal()
         if series.dtype in _TEXTS or is_number or series.dtype == pl.Boolean:
@@ -116,7 +116,7 @@ class PolarsColumn(Column):
         return super().coded()
 
     def moments(self) -> MomentCells | None:
-        """Return the column as points in time; None if its type is another."""
+        """Return the column as points in time; None if it has another type."""
         kind = self.series.dtype
         if not isinstance(kind, pl.Datetime):
             return None
@@ -127,7 +127,7 @@ class PolarsColumn(Column):
         return MomentCells(count, missing, kind.time_zone is not None)
 
     def lists(self) -> ListCells | None:
-        """Return the column as lists; None if its type is another."""
+        """Return the column as lists; None if it has another type."""
         if not isinstance(self.series.dtype, pl.List):
             return None
         lengths = self.series.list.len().cast(pl.Int64).fill_null(-1).to_numpy()
@@ -152,9 +152,9 @@ def frame_of_lines(
     wanted: Sequence[int] | None = None,
     numbers: Collection[int] = (),
 ) -> pl.DataFrame | None:
-    """Return lines of so many cells in columns; None if polars finds more in one of them.
+    """Return lines of this many cells in columns; None if polars finds more in a line.
 
-    Those of ``numbers`` have numbers, all others text. Without the ``wanted`` ones, there are all.
+    The columns in ``numbers`` hold numbers, all others text. Without ``wanted``, all are returned.
     """
     schema = {str(at): pl.Float64() if at in numbers else pl.String() for at in range(count)}
     try:
@@ -189,7 +189,7 @@ def _column(frame: pl.DataFrame, places: dict[int, int], index: int) -> PolarsCo
 
 _BLOCK = 8 << 20
 _TEXT = r'"(?:[^"\\\x00-\x1f]|\\[/bfnrt]|\\u[0-9a-cefA-CEF][0-9a-fA-F]{3})*"'
-"""Without escaped quotation marks, which show where keys are, and without surrogates."""
+"""No escaped quotation marks, because quotation marks show where keys are, and no surrogates."""
 _VALUES: Mapping[pl.DataType, str] = {
     pl.Null(): "null",
     pl.String(): _TEXT,
@@ -200,7 +200,7 @@ _VALUES: Mapping[pl.DataType, str] = {
 }
 """The pattern of the values in each type of column."""
 _ROW = "row of the block\n"
-"""Not the name of a column, since no pattern matches a line end in a key."""
+"""It cannot be the name of a column, because no pattern matches a line end in a key."""
 
 
 def batches_of_blocks(
@@ -249,7 +249,7 @@ def _frame_of(block: bytes, table: DelimitedTable) -> pl.DataFrame | None:
 
 
 def _have_whole_cells(text: bytes, separator: str, count: int) -> bool:
-    """Whether each line has so many cells, each plain or quoted."""
+    """Whether each line has this many cells, each plain or quoted."""
     between = f"\\x{ord(separator):02x}"  # may have a meaning in the pattern
     cell = rf'(?:[^"{between}]*|"(?:[^"]|"")*")'
     lines = pl.Series([text.decode(errors="replace").removesuffix("\n")]).str.split("\n").explode()

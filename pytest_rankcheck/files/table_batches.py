@@ -24,7 +24,7 @@ from pytest_rankcheck.files.text_files import JoinedNumbering, Numbering
 
 NO_ROWS: IntArray = np.zeros(0, dtype=np.int64)
 _NEVER_EQUAL = frozenset({str, int, type(None)})
-"""Types whose values never equal a value of another of them."""
+"""Types whose values never equal a value of another of these types."""
 
 
 class IdCells(NamedTuple):
@@ -33,14 +33,15 @@ class IdCells(NamedTuple):
     ids: IdColumn
     """``[N]``; the value of an invalid row means nothing."""
     invalid: IntArray
-    """The rows without an id, in order: empty cells, floats, booleans, lists and all the rest."""
+    """The rows without an id, in order: empty cells, floats, booleans, lists and the like."""
 
 
 class NumberCells(NamedTuple):
     """A column read as numbers, by the rules of `finite_number`."""
 
     values: FloatArray
-    """``[N]``; NaN where a cell is empty or invalid. Perhaps the table's own: do not change it."""
+    """``[N]``; NaN where a cell is empty or invalid. The array may belong to the table; do not
+    change it."""
     invalid: IntArray
     """The rows, in order, that are neither empty nor a finite number."""
 
@@ -86,7 +87,7 @@ class Column:
     """A column of some rows of a table, in Python's own values."""
 
     kind = ""
-    """The type of the column in its library, for messages; empty: each cell has its own."""
+    """The type of the column in its library, for messages; empty if each cell has its own."""
 
     def __init__(self, values: Sequence[object]) -> None:
         self.values = values
@@ -120,7 +121,7 @@ class Column:
         return NumberCells.of(values)
 
     def _usual_numbers(self) -> FloatArray | None:
-        """Return a column that numpy converts by our rules; None if there is another cell."""
+        """Return a column that numpy converts by our rules; None if it has any other cell."""
         kinds, cells = set(map(type, self.values)), self.values
         try:
             if kinds <= {int, float, type(None)}:
@@ -186,7 +187,7 @@ def _number(cell: object) -> float:
 
 
 BATCH_ROWS = 1 << 18
-"""How many rows of a Parquet file or a frame a batch has, unless the caller asks for others."""
+"""How many rows of a Parquet file or a frame a batch has, unless the caller says otherwise."""
 TEXT_ROWS = 1 << 14
 """How many rows that were read one by one a batch has."""
 
@@ -196,11 +197,11 @@ class Batch:
     """Some rows of a table."""
 
     header: Sequence[str]
-    """The column names. Those of the table; in JSON lines, later batches may have more."""
+    """The column names of the table; in JSON lines, later batches may have more."""
     numbers: Sequence[int]
     """The number of each row, for messages: its line in the file, or its row from 1."""
     column: Callable[[int], Column]
-    """Returns the column with an index in the header; an index that was not asked for fails."""
+    """Returns the column with an index in the header; it fails if the column was not requested."""
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -246,7 +247,7 @@ class Table:
         """Yield the rows in batches, in the order of the table. They can be read once.
 
         Args:
-            columns: the indexes of the columns that will be asked for; None for all. Others are
+            columns: the indexes of the columns that will be used; None for all. Others are
                 not loaded from Parquet and Arrow files.
             rows: how many rows of a Parquet file, an Arrow file or a frame are in memory at a
                 time; None for some 100,000. Text files have smaller batches.

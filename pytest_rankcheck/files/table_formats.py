@@ -29,11 +29,11 @@ TABLE_KINDS: Mapping[str, TableKind] = {
     "parquet": "Parquet",
     "arrow": "Arrow",
 }
-"""The kind of table that each of these formats holds."""
+"""The kind of table in each of these formats."""
 
 T = TypeVar("T")
 Rows = Callable[[Any], tuple[Sequence[str], Sequence[Sequence[object]]]]
-"""Returns the column names and the rows of what is written."""
+"""Returns the column names and the rows to write."""
 
 
 def table_formats(

@@ -58,8 +58,7 @@ def read_table(
         on_broken: called for each broken line of a text file with its number, the kind of problem
             (``"broken row"``, ``"not JSON"``, ``"no object"``) and a description; the line is then
             skipped. Without it, such a line is an error.
-        columns: names that are wanted, also dotted ones. Then JSON has one header, too, and is read
-            whole.
+        columns: the wanted names, which may be dotted. JSON is then read whole and has one header.
 
     Raises:
         error: the file is missing, empty, damaged or of another kind, or needs a library that is
@@ -90,7 +89,7 @@ def column_names(path: Path) -> list[str]:
 
 
 def kind_of_table(path: Path, error: type[RankcheckError]) -> TableKind:
-    """Return the kind of a file by its content: a text is a separated one or JSON."""
+    """Return the kind of a file by its content; text is separated text or JSON."""
     start = first_bytes(path, _START_BYTES, error)
     if is_parquet(start):
         return "Parquet"

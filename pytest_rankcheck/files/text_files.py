@@ -1,6 +1,6 @@
 """Reading text files, by numbered lines, in blocks of lines, or as a whole; naming places.
 
-Other kinds of files, such as Excel workbooks, are named for what they are.
+An error about another kind of file, such as an Excel workbook, says what it is.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 20
 _MANY_BYTES = 1 << 21
 _DECODED = 1 << 16
-"""Few bytes, because the format of a file is found in its first line."""
+"""Few bytes, because the first line shows the format of a file."""
 _JSON = re.compile(r'\s*(?:\{\s*(?:["}]|$)|\[\s*(?:[\[{"\]]|-?[\d.]+\s*,|$))')
 _SEPARATOR_LINE = re.compile(r"sep=([^\w\s\"]|\t)\s*", re.IGNORECASE)
 """Excel's first line of a table, which names the separator."""
@@ -34,7 +34,7 @@ OnBroken = Callable[[int, str, str], None]
 """Called for a broken row with its line number, the kind of problem and a description."""
 
 PEEKED = 1024
-"""How many bytes show what kind of file a text begins like."""
+"""How many bytes are enough to recognise another kind of file."""
 
 _WITH_PANDAS = "save its sheet as 'CSV UTF-8', or read it with pandas and use from_frame"
 _UTF_16 = "UTF-16 text; save it as UTF-8 (in Excel: 'CSV UTF-8')"
@@ -52,13 +52,13 @@ _KINDS = {
     b"<!doctype html": _WEB_PAGE,
     b"<html": _WEB_PAGE,
 }
-"""The first bytes in lower case, what the file is, and what to do."""
+"""The first bytes in lower case; what the file is, and what to do."""
 
 
 def opened_text(path: Path, error: type[RankcheckError]) -> BinaryIO:
     """Open a text file for reading bytes; a packed file is unpacked on the fly.
 
-    If only carriage returns end its lines, they are read as line feeds.
+    If carriage returns alone end its lines, they are read as line feeds.
 
     Raises:
         OSError: the file cannot be opened.
@@ -78,7 +78,7 @@ def opened_text(path: Path, error: type[RankcheckError]) -> BinaryIO:
 
 
 def other_kind(start: bytes, path: Path | None = None) -> str | None:
-    """Return what a file is and what to do, if it begins like another kind than UTF-8 text."""
+    """Return what a file is and what to do, if it begins unlike UTF-8 text."""
     if start.startswith(b"PK\x03\x04"):
         suffix = path.suffix if path else ""
         is_workbook = b"[Content_Types].xml" in start or suffix in (".xlsx", ".xlsm")
@@ -205,7 +205,7 @@ def first_line(path: Path, error: type[RankcheckError]) -> tuple[int, str]:
 
 
 def is_preamble(line: str) -> bool:
-    """Whether a line above the content has none: blank, a comment, or Excel's ``sep=;``."""
+    """Whether a line has no content: it is blank, a comment, or Excel's ``sep=;``."""
     return not line.strip() or line.startswith("#") or named_separator(line) is not None
 
 
@@ -221,7 +221,7 @@ def begins_json(line: str) -> bool:
 
 
 def is_whole_json(line: str) -> bool:
-    """Whether JSON that begins with this line is one value, not one object on each line."""
+    """Whether JSON that begins with this line is one value, not one object per line."""
     return line.lstrip().startswith("[") or line.rstrip().endswith(("{", "[", ":", ","))
 
 
@@ -231,7 +231,7 @@ class Numbering:
 
     source: str
     is_table: bool = False
-    """Whether it has rows (a DataFrame, a Parquet file), not lines."""
+    """Whether it has rows (a DataFrame, a Parquet file) instead of lines."""
     labels: pd.Index[Any] | None = None
     """The index of a DataFrame."""
 
@@ -261,7 +261,7 @@ class JoinedNumbering(Numbering):
     """Names the rows of several sources that are read one after the other."""
 
     parts: list[tuple[int, Numbering]] = field(default_factory=list)
-    """The number of the last row before each source, ascending, and how its own are named."""
+    """The number of the last row before each source, ascending, and how its rows are named."""
     empty: list[str] = field(default_factory=list)
     """The sources without any row, among those read so far."""
 

@@ -1,8 +1,8 @@
 """TREC files as tables: words separated by ASCII white space, of one line or many at once.
 
-Lines that begin with ``#`` are comments. A block of a large file is split by polars if it is
-installed (the extra ``[fast]``), any other one with a few calls for many lines. A block in an
-unusual form (comments, a last column of two words) is read line by line, which is slower and says
+Lines that begin with ``#`` are comments. If polars is installed (the extra ``[fast]``), it splits
+the blocks of a large file; any other block is split with a few calls for many lines. A block in an
+unusual form (comments, a last column of two words) is read line by line, which is slower and finds
 what is wrong.
 """
 
@@ -42,15 +42,15 @@ from pytest_rankcheck.files.whole_files import check_encodable
 BLOCK_BYTES = 1 << 18
 """Small enough that the words of a block stay in the processor's cache."""
 LARGE_BLOCK_BYTES = 1 << 23
-"""The size of the blocks that polars splits, at most."""
+"""The largest size of the blocks that polars splits."""
 
 _RANK, _SCORE, _TAG = "rank", "score", "tag"
-"""Columns: one that is seldom asked for, one of numbers, and one that may have several words."""
+"""Columns: one that is seldom needed, one of numbers, and one that may have several words."""
 Columns = Callable[[int], Column]
 """Returns a column."""
 
 _CHECKED = 1 << 18
-"""How many bytes are looked at together."""
+"""How many bytes are examined together."""
 
 _ASCII_SPACE = " \t\n\r\f\v"
 _SPACES = re.compile(f"[{_ASCII_SPACE}]+")
@@ -70,7 +70,7 @@ def trec_table(path: Path, header: Sequence[str], what: str, error: type[Rankche
     Args:
         path: the file.
         header: the names of the columns.
-        what: what has such lines, for messages.
+        what: what consists of such lines, for messages.
         error: the exception type to raise.
     """
     are_open = header[-1] == _TAG
@@ -113,7 +113,7 @@ def trec_table(path: Path, header: Sequence[str], what: str, error: type[Rankche
 
 
 def _polars_columns(text: bytes, header: Sequence[str], wanted: Sequence[int]) -> Columns | None:
-    """Return the columns of lines in which one white space, always the same, separates words."""
+    """Return the columns of lines in which words are separated by one constant white space."""
     from pytest_rankcheck.files.polars_columns import PolarsColumn, frame_of_lines
 
     if text.startswith(codecs.BOM_UTF8) or not _is_utf8(text):
@@ -135,7 +135,7 @@ def _polars_columns(text: bytes, header: Sequence[str], wanted: Sequence[int]) -
 
 
 def _has_words(text: bytes, separator: str, count: int, lines: int) -> bool:
-    """Whether a text has so many lines of so many words, with one separator between words.
+    """Whether a text has this many lines of this many words, with one separator between words.
 
     Any other white space separates words too, and two in a row are one separator, where polars
     would see an empty column. It would also accept a short line if another one is too long.
@@ -152,9 +152,9 @@ def _has_words(text: bytes, separator: str, count: int, lines: int) -> bool:
 
 
 def _columns_of_words(text: bytes, count: int) -> Columns | None:
-    """Return the columns of a text; None if any line has another number of words.
+    """Return the columns of a text; None if the number of words in a line differs.
 
-    None also for comments, blank lines and invalid UTF-8, so that the caller reads line by line.
+    Also None for comments, blank lines and invalid UTF-8, so that the caller reads line by line.
     """
     if _MARK in text or text.startswith(b"#") or b"\n#" in text or not _is_utf8(text):
         return None
@@ -173,7 +173,7 @@ def _columns_of_words(text: bytes, count: int) -> Columns | None:
 
 
 class _LateColumn(Column):
-    """A column of lines of words, which are split one by one when someone asks for them."""
+    """A column whose lines are split into words one by one, and only when needed."""
 
     def __init__(self, text: bytes, at: int, lines: int) -> None:
         self._text, self._at, self._lines = text, at, lines
@@ -199,7 +199,7 @@ class _WordColumn(Column):
     """A column of words in UTF-8, none of them empty."""
 
     runs: RunIds | None = None
-    """The words as ids, if most are those of the row before."""
+    """The words as ids, if most equal the word of the row before."""
 
     def __init__(self, words: list[bytes], *, is_plain: bool) -> None:
         self._words = words

@@ -60,7 +60,7 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_python
 
 
 def write_whole(path: Path, text: str | bytes) -> None:
-    """Write ``text`` to ``path`` atomically: even after a crash there is the old file or the new.
+    """Write ``text`` to ``path`` atomically: even a crash leaves the old file or the new one.
 
     The text (as UTF-8) is written to a temporary file in the same folder, synced to disk and moved
     into place. It is packed if the file name ends in ``.gz`` or ``.zst``.
@@ -103,7 +103,7 @@ def _permissions(path: Path) -> int:
 def locked_folder(folder: Path, *, wait: bool = True) -> Iterator[None]:
     """Hold the lock of a folder, so that only one process on this machine writes there.
 
-    Temporary files of earlier processes are removed first, since none of these holds the lock now.
+    Temporary files of earlier processes are removed first, because none of them holds the lock.
 
     Args:
         folder: the folder.
@@ -124,7 +124,7 @@ def locked_folder(folder: Path, *, wait: bool = True) -> Iterator[None]:
     with suppress(OSError):  # it belongs to another user, who has done this
         locks.chmod(0o1777)
     with FileLock(locks / f"{digest[:24]}.lock", timeout=-1 if wait else 0, mode=0o666):
-        # What a killed writer left; no file of anybody else.
+        # Left by a killed writer; files of others are not touched.
         for path in folder.glob(f".*{_SUFFIX}"):
             if _TEMPORARY.fullmatch(path.name) and path.is_file() and not path.is_symlink():
                 with suppress(OSError):

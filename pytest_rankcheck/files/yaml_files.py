@@ -1,7 +1,7 @@
 """YAML, read strictly: each object knows its line, and what YAML could misread must be quoted.
 
-YAML reads 007 as 7, no as false and 12:30 as 750, which would be wrong ids. Of PyYAML only the
-nodes of a file are used, so no tag has an effect, and aliases are never multiplied.
+YAML reads 007 as 7, no as false and 12:30 as 750, which would be wrong ids. Only the nodes that
+PyYAML parses are used, so tags have no effect and aliases are never expanded.
 """
 
 from __future__ import annotations
