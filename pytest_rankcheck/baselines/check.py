@@ -184,10 +184,12 @@ def compared(
         return comparison, tuple(states)  # the next log has other sessions
     then_set, now = record.golden_set, evaluation.golden
     if not comparison.query_ids:
+        is_one_weighted = (record.weights is None) != (evaluation.weights is None)
+        why = ": only one of the two is weighted" if is_one_weighted else ""
         words = (
             f"golden set: '{quoted(then_set.name)}' ({quoted(then_set.fingerprint)}) in the "
             f"baseline, '{quoted(now.name)}' ({now.fingerprint}) now, without an unchanged query "
-            "in common"
+            f"in common{why}"
         )
         sides = then_set.fingerprint, now.fingerprint
         return comparison, (State(Block.FOREIGN, (Change("golden-set", "", *sides, words=words),)),)

@@ -245,7 +245,8 @@ def _too_few(values: ComparedValues, rule: GateRule, evidence: Evidence, shares:
     if units < rule.smallest_slice:
         smallest = 2.0**-units if values.is_paired else smallest
     elif values.gain < -SLACK:
-        units, changed = values.changed_units, "changed "
+        units = values.changed_units
+        changed = "changed " if values.weights is None else "changed, unequally weighted "
     else:
         return ""
     names = values.metric.kind.words if values.units == values.size else ("cluster", "clusters")

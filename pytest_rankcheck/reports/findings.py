@@ -222,7 +222,7 @@ class Topic(Enum):
     DIRECTION = "direction"
     STABILITY = "rankings compared with their baseline"
     UNGATED_SLICES = "slices that are not gated"
-    UNTESTED_SLICES = "untested slices: too few of their queries changed for a fall to be shown"
+    UNTESTED_SLICES = "untested slices: too few queries or too little weight changed to show a fall"
     NO_LOST_ANSWERS = "lost answers are not checked"
     REPLAYS = "replayed logs: documents that were never shown"
     MIX = "differences at the baseline's mix, and what comes from slices that grew or shrank"

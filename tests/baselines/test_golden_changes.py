@@ -14,7 +14,7 @@ from pytest_rankcheck import (
     evaluate,
     evaluate_sessions,
 )
-from pytest_rankcheck.baselines.check import Block, Mode
+from pytest_rankcheck.baselines.check import Block, Mode, compared
 from pytest_rankcheck.baselines.golden_changes import lost_queries, lost_values
 from pytest_rankcheck.baselines.metric_check import MetricAssertion, metric_checks
 from pytest_rankcheck.gates.gate import Gate
@@ -123,6 +123,9 @@ def test_a_query_with_much_of_the_weight_is_not_one_of_many() -> None:
     assert not [*lost_queries(record, light.query_fingerprints)]
     [lost] = lost_queries(record, heavy.query_fingerprints)
     assert lost.text == "1 of 40 queries removed or edited, which have 72% of the weight"
+    plain = evaluate(run, GoldenSet.from_frame(judgments, weights))
+    _, (state,) = compared(record, plain, [], None)
+    assert state.changes[0].text.endswith("query in common: only one of the two is weighted")
 
 
 def test_a_lost_value_lowers_the_weighted_mean() -> None:

@@ -65,6 +65,15 @@ def test_one_session_against_others_decides_nothing_and_says_so() -> None:
             assert "the smallest possible p is 1, above alpha 0.05" in decision.futility
 
 
+def test_one_query_with_most_of_the_weight_decides_nothing_and_says_so() -> None:
+    weights = np.array([1000.0, *[1.0] * 29])
+    values = Paired(METRIC, tuple(map(str, range(30))), np.ones(30), np.zeros(30), weights=weights)
+    (decision,), _ = decide_sets([FamilySet(Gate.significant().rule, values)])
+    assert decision.outcome is Outcome.LOWER
+    text = "with 30 changed, unequally weighted queries the smallest possible p is 0.25"
+    assert decision.futility.startswith(text)
+
+
 def test_a_fall_inside_min_drop_never_blocks() -> None:
     gains = [-0.01] * 50
     assert outcome(Gate.significant(min_drop=0.01), gains) is Outcome.LOWER

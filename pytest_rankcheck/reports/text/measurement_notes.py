@@ -79,10 +79,10 @@ def _remarks(evaluation: Evaluation) -> Iterator[tuple[Topic, str]]:
         queries = plural(len(golden), "weighted query", "weighted queries")
         warning = ""
         if size < MIN_QUERIES or size < _TINY * len(golden):
-            warning = (
-                ", too small for a reliable mean: few queries carry most of the weight; judge more "
-                "of these (of a replay: replay a longer log, or clip more)"
-            )
+            to_do = "replay a longer log, or clip more"
+            if golden.replay is None:
+                to_do = "a fall of the others hardly moves it; gate the set without weights too"
+            warning = f", too small: few queries carry most of the weight; {to_do}"
         topic = Topic.MISLEADING if warning else Topic.MEASURED
         yield topic, f"the effective sample size of {queries} is {size:,.1f}{warning}"
     for text in _mean_remarks(evaluation):
