@@ -25,7 +25,6 @@ from pytest_rankcheck.sessions.log_cells import (
 from pytest_rankcheck.sessions.log_columns import EventRows, session_ids
 from pytest_rankcheck.sessions.log_options import LogOptions
 from pytest_rankcheck.sessions.log_problems import Problems
-from pytest_rankcheck.sessions.selection_rule import ConditionCounts
 from pytest_rankcheck.sessions.selections import LARGEST, SelectionReader, UsableRows
 
 FrameLike: TypeAlias = Any
@@ -132,7 +131,6 @@ class Normaliser:
     def __init__(self, options: LogOptions, problems: Problems, *, merges_rows: bool) -> None:
         self._options, self._problems, self._merges_rows = options, problems, merges_rows
         self.clock = Clock(options.time_unit)
-        self.conditions = ConditionCounts(options.rule)
         self.parts: list[Events] = []
 
     def read(self, found: EventRows) -> None:
@@ -155,8 +153,9 @@ class Normaliser:
         frame["start"] = self._times("start", columns, usable)
         frame["query"] = _texts(columns.get("query"), size)
         frame["results"], frame["count"] = shown, counts = _shown(columns, usable)
-        is_selection = rule.mask(found.unclaimed, size) if rule else np.ones(size, dtype=bool)
-        self.conditions.count(found.unclaimed, is_selection)
+        is_selection, by_value = np.ones(size, dtype=bool), np.full(size, np.nan)
+        if rule:
+            is_selection, by_value = rule.read(found.unclaimed, size)
         reader = SelectionReader(
             columns, shown, counts, is_selection, usable, self._options.first_rank, self.clock
         )
@@ -169,7 +168,7 @@ class Normaliser:
         if rule and rule.wanted:
             is_unknown = np.bincount(selections["event"], minlength=size) == 0
             usable.refuse(is_selection & is_unknown, "unknown rank", _LACKING)
-        self._complete(selections, found, frame["time"], usable)
+        self._complete(selections, found, frame["time"], by_value, usable)
         for name, column in found.describing.items():
             frame[f"{ATTRIBUTE}{name}"] = converted(column, description)[0]
         if self._options.gap is not None and "session" in columns:
@@ -213,20 +212,21 @@ class Normaliser:
         return seconds
 
     def _complete(
-        self, selections: FrameLike, found: EventRows, time: FloatArray, usable: UsableRows
+        self,
+        selections: FrameLike,
+        found: EventRows,
+        time: FloatArray,
+        grades: FloatArray,
+        usable: UsableRows,
     ) -> None:
         """Add the times and the grades of rows to their selections; refuse impossible ones."""
-        rule = self._options.rule
         rows = selections["event"].to_numpy()
-        size = len(time)
         times = self._times("selected_time", found.columns, usable)
-        grades: FloatArray = np.full(size, np.nan)
         if "grade" in found.columns:
-            grades, errors = numbers(found.columns["grade"])
+            given, errors = numbers(found.columns["grade"])
             usable.refuse(errors, "bad grade", "the grade: ")
-            usable.refuse(grades < 0, "bad grade", "the grade is negative")
-        if rule:
-            grades = np.where(np.isnan(grades), rule.grades_of(found.unclaimed, size), grades)
+            usable.refuse(given < 0, "bad grade", "the grade is negative")
+            grades = np.where(np.isnan(given), grades, given)
         of_row = pd.DataFrame({"time": times, "grade": grades}).iloc[rows].reset_index(drop=True)
         selections[["time", "grade"]] = selections[["time", "grade"]].fillna(of_row)
         selections["grade"] = selections["grade"].fillna(1.0)

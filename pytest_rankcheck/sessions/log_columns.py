@@ -145,9 +145,8 @@ class LogColumns:
         names = self._layouts[header]
         claimed = set(names.values()) - self._conditions
         unclaimed = [name for name in header if name not in claimed]
-        describing, wanted = set(unclaimed) - self._conditions, self._options.attributes
-        if wanted is not None:
-            describing = {name for name in unclaimed if name in wanted}
+        wanted = self._options.attributes
+        describing = set(unclaimed) - self._conditions if wanted is None else set(wanted)
         return EventRows(
             np.array(batch.numbers, dtype=np.int64),
             {role: columns[name] for role, name in names.items()},

@@ -100,7 +100,8 @@ def _events(table: Table, columns: LogColumns, options: LogOptions, problems: Pr
             normaliser.read(columns.rows(batch))
     columns.check()
     normaliser.clock.refuse_mixture(problems.place, are_seconds=options.is_ubi)
-    problems.notes.extend(normaliser.conditions.unmet(problems.source))
+    if options.rule is not None:
+        problems.notes.extend(options.rule.unmet(problems.source))
     if normaliser.parts:
         return Events.joined(normaliser.parts)
     problems.refuse()

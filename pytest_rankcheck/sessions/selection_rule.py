@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -42,52 +41,39 @@ def value_key(value: object) -> str:
     return str(value).strip().casefold() if flag is None else str(flag).casefold()
 
 
-@dataclass(frozen=True, slots=True)
 class SelectionRule:
-    """Tells the rows that are selections from all others."""
+    """Tells the rows that are selections from all others, and counts the values that say so.
 
-    wanted: Mapping[str, frozenset[str]]
-    """By column, the keys of the values that mean a selection: see `value_key`. A row is a
-    selection if every column has one of its values; without columns, all rows are."""
-    grades: Mapping[str, float]
-    """The grade of a selection, by the key of a value; 1 for all others."""
+    Args:
+        wanted: by column, the keys of the values that mean a selection: see `value_key`. A row is a
+            selection if every column has one of its values; without columns, all rows are.
+        grades: the grade of a selection, by the key of a value; 1 for all others.
+    """
 
-    def mask(self, columns: Mapping[str, Column], size: int) -> BoolArray:
-        """Return which of N rows are selections, ``[N]``; a row without a column is not one."""
-        chosen = np.full(size, self.wanted.keys() <= columns.keys())
-        for name in self.wanted.keys() & columns.keys():
-            coded = columns[name].coded()
-            is_wanted = [value_key(value) in self.wanted[name] for value in coded.values]
-            chosen &= np.array(is_wanted, dtype=bool)[coded.codes]
-        return chosen
-
-    def grades_of(self, columns: Mapping[str, Column], size: int) -> FloatArray:
-        """Return the highest grade of a value of each row, NaN without one, ``[N]``."""
-        highest = np.full(size, np.nan)
-        for name in (self.wanted.keys() & columns.keys()) if self.grades else ():
-            coded = columns[name].coded()
-            found = [self.grades.get(value_key(value), np.nan) for value in coded.values]
-            highest = np.fmax(highest, np.array(found, dtype=np.float64)[coded.codes])
-        return highest
-
-
-class ConditionCounts:
-    """Counts the values of the columns that say which rows are selections."""
-
-    def __init__(self, rule: SelectionRule | None) -> None:
-        self._wanted = rule.wanted if rule else {}
-        self._counts: dict[str, Counter[str]] = {name: Counter() for name in self._wanted}
+    def __init__(self, wanted: Mapping[str, frozenset[str]], grades: Mapping[str, float]) -> None:
+        self.wanted, self._grades = wanted, grades
+        self._counts: dict[str, Counter[str]] = {name: Counter() for name in wanted}
         self._has_selections = False
 
-    def count(self, columns: Mapping[str, Column], is_selection: BoolArray) -> None:
-        """Count the values of some rows, by column."""
-        self._has_selections |= bool(is_selection.any())
-        for name in self._wanted.keys() & columns.keys():
+    def read(self, columns: Mapping[str, Column], size: int) -> tuple[BoolArray, FloatArray]:
+        """Return which of N rows are selections, and the highest grade of a value of each, ``[N]``.
+
+        A row without a column is no selection. The grade is NaN without a value that has one.
+        """
+        chosen = np.full(size, self.wanted.keys() <= columns.keys())
+        highest = np.full(size, np.nan)
+        for name in self.wanted.keys() & columns.keys():
             coded = columns[name].coded()
-            rows = np.bincount(coded.codes, minlength=len(coded.values)).tolist()
-            for value, count in zip(coded.values, rows, strict=True):
-                if value_key(value):
+            keys = [*map(value_key, coded.values)]
+            chosen &= np.array([key in self.wanted[name] for key in keys], dtype=bool)[coded.codes]
+            found = np.array([self._grades.get(key, np.nan) for key in keys], dtype=np.float64)
+            highest = np.fmax(highest, found[coded.codes])
+            rows = np.bincount(coded.codes, minlength=len(keys)).tolist()
+            for value, key, count in zip(coded.values, keys, rows, strict=True):
+                if key:
                     self._counts[name][str(value)] += count
+        self._has_selections |= bool(chosen.any())
+        return chosen, highest
 
     def unmet(self, source: str) -> Sequence[str]:
         """Return the wanted values that never occur, because they may be misspelt.
@@ -97,7 +83,7 @@ class ConditionCounts:
         """
         texts = []
         for name, counts in self._counts.items():
-            missing = sorted(self._wanted[name] - set(map(value_key, counts)))
+            missing = sorted(self.wanted[name] - set(map(value_key, counts)))
             if missing:
                 values = ", ".join(
                     f"'{quoted(value)}' ({plural(count, 'row')})"
@@ -109,7 +95,7 @@ class ConditionCounts:
                     f"{suggestion(missing[0], counts) or ';'} its values are "
                     f"{values or 'all empty'}{more}"
                 )
-        if self._wanted and not self._has_selections:
+        if self.wanted and not self._has_selections:
             why = texts[0] if texts else "no row has a value of each of the columns"
             raise SessionLogError(
                 f"{source}: no row is a selection: {why}. Correct selections_where"
