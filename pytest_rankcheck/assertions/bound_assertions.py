@@ -27,6 +27,7 @@ from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.reports.findings import GateFinding, Note, Said, Topic
 from pytest_rankcheck.reports.ledger import enter, wants_proof
 from pytest_rankcheck.reports.text.wording import bound_text, caveats, golden_name
+from pytest_rankcheck.statistics.run_noise import RunNoise
 
 if TYPE_CHECKING:
     from pytest_rankcheck.explanation.explanation import Explanation
@@ -218,7 +219,8 @@ def _explained(
         return None
     from pytest_rankcheck.explanation.explained_failures import explained_bounds
 
-    return explained_bounds(evaluation, bounds, failing, by, **caveats(evaluation))
+    more = () if evaluation.of_rankings is evaluation else (RunNoise.of_first,)
+    return explained_bounds(evaluation, bounds, failing, by, **caveats(evaluation, failing, more))
 
 
 def _numbers(

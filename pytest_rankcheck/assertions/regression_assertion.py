@@ -182,7 +182,8 @@ def _explained_falls(
     from pytest_rankcheck.reports.text.wording import caveats
 
     has_noise = any(verdict.overall.pairs.noise is not None for verdict in verdicts.values())
-    told = caveats(comparison.evaluation, comparison.noise_caveats() if has_noise else ())
+    more = comparison.noise_caveats() if has_noise else ()
+    told = caveats(comparison.evaluation, verdicts, more)
     in_full = wants_detail() or wants_evidence()
     return explained_falls(comparison, verdicts, of, in_full=in_full, **told, **said)
 

@@ -94,6 +94,9 @@ def test_the_text_tells_mix_from_quality() -> None:
     with pytest.raises(AssertionError) as raised:
         assert_not_regressed(WORSE, BEFORE, RATE, gate=Gate.significant(), by="device")
     assert "-0.1000 at the baseline's mix of device; -0.0600 from the mix" in str(raised.value)
+    both = ["AbandonmentRate", RATE]
+    with pytest.raises(AssertionError, match=r"  AbandonmentRate: \+0\.1000 at the baseline's mix"):
+        assert_not_regressed(WORSE, BEFORE, both, gate=Gate.significant(), by="device")
     with pytest.raises(AssertionError) as raised:
         assert_not_regressed(WORSE, BEFORE, RATE, gate=Gate.significant(), standardise="device")
     text = str(raised.value)

@@ -19,6 +19,7 @@ from pytest_rankcheck import (
     Record,
     Run,
     RunError,
+    assert_at_least,
     compare,
     evaluate,
 )
@@ -58,6 +59,8 @@ def test_values_are_means_by_query_and_rankings_those_of_the_first() -> None:
     means = evaluation.averaged(RR, ["q0", "q1"]).means
     assert means == pytest.approx([0.75, 0.5, 1.0])
     assert "mean of 3 replicates" in repr(evaluation)
+    with pytest.raises(AssertionError, match="  values are means of the replicates; documents are"):
+        assert_at_least(evaluation, "RR", 0.99)
     assert evaluate([run()], golden()).replicates == ()
 
 

@@ -181,3 +181,6 @@ def test_the_number_of_users_stands_beside_the_popularity() -> None:
     answered = evaluate(Run.from_dict({**RANKINGS, "u3": ["a"]}), GOLDEN)
     with pytest.raises(AssertionError, match=text):
         assert_at_most(answered, "AvgPopularity@2", 1)
+    with pytest.raises(AssertionError) as failure:
+        assert_at_most(answered, "Novelty@2", 0.1)
+    assert text not in str(failure.value), "that is about another metric"

@@ -107,7 +107,7 @@ def _remarks(evaluation: Evaluation) -> Iterator[tuple[Topic, str]]:
 
 def _mean_remarks(evaluation: Evaluation) -> Iterator[str]:
     """Yield what the means depend on: queries left out, weights, the number of users."""
-    yield from user_counts(evaluation)
+    yield from user_counts(evaluation, evaluation.computed)
     golden = evaluation.golden
     for metric in evaluation.computed:
         values = evaluation.values(metric)

@@ -123,7 +123,8 @@ def besides_numbers(explanation: Explanation) -> Iterator[str]:
         yield lost.text
     if verdict.groups is not None:
         yield from group_lines(verdict.groups)
-    yield from islice(mix_lines(verdict), 2)
+    of = f"{verdict.metric}: " if len(explanation.failures) > 1 else ""
+    yield from (f"{of}{line}" for line in islice(mix_lines(verdict), 2))
     if verdict.replay is not None:
         yield from replay_lines(verdict.replay)
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pytest_rankcheck.explanation.bounds import Bound, Bounded
     from pytest_rankcheck.golden.judged_queries import JudgedQueries
     from pytest_rankcheck.metrics.kinds import MeasurementKind
+    from pytest_rankcheck.metrics.metric_names import Metric
     from pytest_rankcheck.reports.findings import GateFinding
 
 
@@ -96,25 +97,28 @@ def unanswered_text(evaluation: Evaluation) -> str:
     return f"{len(queries):,} of {size} {have} an empty answer: {listed(queries)}"
 
 
-def caveats(evaluation: Evaluation, more: Iterable[str] = ()) -> Mapping[str, Any]:
+def caveats(
+    evaluation: Evaluation, metrics: Iterable[Metric], more: Iterable[str]
+) -> Mapping[str, Any]:
     """Return what may be wrong with the run or its documents, as fields of an explanation.
 
     Args:
         evaluation: what was measured.
+        metrics: those that are explained.
         more: what else may be wrong.
     """
-    notes = evaluation.source.document_notes.items()
-    texts = (*(text for text, are_many in notes if are_many), *user_counts(evaluation), *more)
+    notes = (text for text, are_many in evaluation.source.document_notes.items() if are_many)
+    texts = (*notes, *user_counts(evaluation, metrics), *more)
     unanswered = unanswered_text(evaluation)
     if evaluation.failed:  # which no cause says
         return {"caveats": (unanswered, *texts)}
     return {"unanswered": unanswered, "caveats": texts}
 
 
-def user_counts(evaluation: Evaluation) -> Iterator[str]:
+def user_counts(evaluation: Evaluation, metrics: Iterable[Metric]) -> Iterator[str]:
     """Yield the number of users for each metric that depends on it."""
     known = evaluation.golden.contents.interactions
-    for metric in evaluation.computed:
+    for metric in metrics:
         if metric.name == "AvgPopularity" and known is not None:
             yield f"{metric} is out of {plural(known.user_count, 'user')} in {known.name}"
 
