@@ -97,9 +97,9 @@ def beyond_depth(what: str, wanted: int, depth: int) -> str:
     verb = "was" if depth == 1 else "were"
     return (
         f"{what} looks at the first {plural(wanted, 'document')} of each ranking, but only "
-        f"{depth:,} {verb} asked for; rank to a depth of at least {wanted}: rankcheck_depth = "
-        f"{wanted} in the configuration, depth={wanted} in rank(), or --depth {wanted} on the "
-        "command line"
+        f"{depth:,} {verb} asked for; measure at most {depth:,}, or rank to a depth of at least "
+        f"{wanted}: rankcheck_depth = {wanted} in the configuration, depth={wanted} in rank(), "
+        f"or --depth {wanted} on the command line"
     )
 
 

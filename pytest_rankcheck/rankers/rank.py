@@ -221,7 +221,7 @@ def _failure_of_ranker(failures: Mapping[str, Exception], task: RankingTask) -> 
     golden = task.golden
     query_id, first = next(iter(failures.items()))
     text = golden.query(query_id).text
-    asked = f' "{quoted(text)}"' if text else ""
+    asked = f' "{quoted(text)}"' if text and text != query_id else ""
     count = f"{len(failures):,} of {plural(len(golden), 'query', 'queries')}"
     if task.failures:
         count += f" ({task.failures:,} may fail)"

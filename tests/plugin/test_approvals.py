@@ -22,6 +22,7 @@ def test_no_record_fails_and_an_update_writes_it(gated: GatedTest) -> None:
     outcome = gated.run()
     assert not outcome.passed
     assert "RR has no baseline on golden set 'web'; it is 1.0000 now" in outcome.text
+    assert "test_mrr--web.json (if you have it, commit it)" in outcome.text
     assert "to create it: pytest tests/test_ranking.py::test_mrr --snapshot-update" in outcome.text
     assert not gated.path.exists()
     assert "test_mrr: created" in gated.run(update=True).text

@@ -125,7 +125,7 @@ def test_metrics_and_rankings_share_a_baseline_and_an_approval(gated: GatedTest)
 def test_a_k_beyond_the_depth_or_what_the_baseline_keeps_is_refused(gated: GatedTest) -> None:
     gated.search = lambda text: [f"d{place}" for place in range(gated.depth)]
     limit(gated, k=200)
-    text = "the first 200 documents of each ranking, but only 100 were asked for; rank to a depth"
+    text = "the first 200 documents of each ranking, but only 100 were asked for; measure at"
     with pytest.raises(MetricError, match=text):
         gated.run(update=True)
     assert not gated.path.exists()

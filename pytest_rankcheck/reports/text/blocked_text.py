@@ -137,8 +137,9 @@ def _what_to_do(check: Check | None, block: Block, place: Place) -> Iterator[str
     where = "expected" if block is Block.NO_RECORD else "baseline"
     if check is not None and check.is_of_branch:
         place = replace(place, is_there=False)
-    unchanged = "" if block in _NOT_KEPT or place.is_there else " (unchanged)"
-    yield f"{where}: {place}{unchanged}"
+    state = "" if block in _NOT_KEPT or place.is_there else " (unchanged)"
+    state = " (if you have it, commit it)" if block is Block.NO_RECORD else state
+    yield f"{where}: {place}{state}"
     if block is Block.INCONCLUSIVE:
         word = "approve that inconclusive verdicts count less than in the baseline"
         if check is None or not _is_looser_word(check):
