@@ -79,6 +79,10 @@ class RecordHistory:
 
     path: str
     """Its last path, relative to the top of the repository."""
+    metric: str | None = None
+    """The only metric that is followed; None: all that are gated."""
+    query: str | None = None
+    """The id of the query that is followed besides."""
     points: list[Point] = field(default_factory=list)
     skipped: int = 0
     """How many versions could not be read, such as those in another format version."""
@@ -91,18 +95,21 @@ class RecordHistory:
         """The metrics of all points, those of the last point first."""
         return list(dict.fromkeys(name for point in reversed(self.points) for name in point.means))
 
-    def since(self, date: float) -> Sequence[Point]:
+    def since(self, date: float) -> RecordHistory:
         """Return the points after a time in seconds, preceded by the one where they start."""
         later = [datetime.fromisoformat(p.commit.date).timestamp() >= date for p in self.points]
         first = later.index(True) if True in later else len(later)
-        return self.points[max(first - 1, 0) :]
+        return replace(self, points=self.points[max(first - 1, 0) :])
 
 
-def histories(folder: Path, query: str | None = None) -> Sequence[RecordHistory]:
+def histories(
+    folder: Path, metric: str | None = None, query: str | None = None
+) -> Sequence[RecordHistory]:
     """Return the histories of all records of the current branch, sorted by path.
 
     Args:
         folder: a folder in the repository, even in one without a working tree.
+        metric: the only metric to follow.
         query: the id of a query to follow.
 
     Raises:
@@ -121,12 +128,12 @@ def histories(folder: Path, query: str | None = None) -> Sequence[RecordHistory]
                 continue
             record = readable_record(text)
             if path not in current:
-                current[path] = _replaced(left, path, record) or RecordHistory(path)
+                current[path] = _replaced(left, path, record) or RecordHistory(path, metric, query)
                 current[path].path = path
             if record is None:
                 current[path].skipped += 1
             else:
-                _extend(current[path], commit, record, query)
+                _extend(current[path], commit, record)
         gone += left
     for history in gone:
         history.is_gone = True
@@ -174,12 +181,13 @@ def _is_same_set(before: Record, after: Record) -> bool:
     return then.name == now.name or then.fingerprint == now.fingerprint
 
 
-def _extend(history: RecordHistory, commit: Commit, record: Record, query: str | None) -> None:
+def _extend(history: RecordHistory, commit: Commit, record: Record) -> None:
     """Add a version of a record to its history."""
-    before = history.last
+    before, query = history.last, history.query
+    gated = [name for name in record.gated if history.metric in (None, name)]
     point = Point(
         commit=commit,
-        means={name: record.mean(Metric.parse(name)) for name in record.gated},
+        means={name: record.mean(Metric.parse(name)) for name in gated},
         reasons=tuple(
             each.reason
             for each in record.approvals
@@ -188,10 +196,10 @@ def _extend(history: RecordHistory, commit: Commit, record: Record, query: str |
     )
     if query is not None and query in record.queries.place_of:
         place = record.queries.place_of[query]
-        values = {name: float(record.queries.values[name][place]) for name in record.gated}
+        values = {name: float(record.queries.values[name][place]) for name in gated}
         point = replace(point, query=QueryPoint(values, tuple(record.queries.tops[place])))
     if before is not None:
-        point = replace(point, gap=_gap(before, record), moves=_moves(before, record))
+        point = replace(point, gap=_gap(before, record), moves=_moves(before, record, gated))
     history.points.append(point)
     history.last = record
 
@@ -206,14 +214,14 @@ def _gap(before: Record, after: Record) -> str:
     return "; ".join(changed)
 
 
-def _moves(before: Record, after: Record) -> Mapping[str, float]:
-    """Return how far the gated means moved on the unchanged queries, if that is known."""
+def _moves(before: Record, after: Record, gated: Sequence[str]) -> Mapping[str, float]:
+    """Return how far gated means moved on the unchanged queries, if that is known."""
     overlap = QueryOverlap(after, before)
     if any(manner_changes(before, after)) or not overlap.query_ids:
         return {}
     places = (overlap.other_places, overlap.places) if overlap.is_paired else (None, None)
     moves = {}
-    for name in after.gated:
+    for name in gated:
         metric = Metric.parse(name)
         if before.fits(metric) and not [
             *other_basis([metric], before.golden_set, after.golden_set)

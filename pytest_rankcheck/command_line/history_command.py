@@ -5,26 +5,22 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
+from functools import partial
+from itertools import chain
 from pathlib import Path
 
-from pytest_rankcheck.baselines.history import Point, RecordHistory, histories
+from pytest_rankcheck.baselines.history import RecordHistory, histories
 from pytest_rankcheck.command_line.shared_inputs import PASSED, Commands
-from pytest_rankcheck.errors import ConfigurationError, plural, quoted
+from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.files.file_patterns import matching_files
 from pytest_rankcheck.files.git_commands import git, git_line
 from pytest_rankcheck.files.whole_files import write_whole
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.remedies import fetch_history
-from pytest_rankcheck.reports.history_page import (
-    NightlyPoint,
-    history_json,
-    nightly_points,
-    page_of,
-)
+from pytest_rankcheck.reports.history_page import history_json, nightly_means, page_of
 from pytest_rankcheck.reports.report_formats import REPORT_FORMATS
 from pytest_rankcheck.reports.text.history_text import history_lines, query_lines
-from pytest_rankcheck.reports.text.wording import number_text
 
 
 def add_history_command(commands: Commands) -> None:
@@ -56,16 +52,14 @@ def _history(chosen: argparse.Namespace) -> int:
     if chosen.html is not None:
         REPORT_FORMATS["html"].check("--html")
     metric = str(Metric.parse(chosen.metric)) if chosen.metric else None
-    nightly = nightly_points(matching_files(chosen.reports, ConfigurationError))
+    nightly = nightly_means(matching_files(chosen.reports, ConfigurationError))
     here = Path.cwd()
-    found = _chosen(histories(here, chosen.query), chosen.records, here)
+    found = _chosen(histories(here, metric, chosen.query), chosen.records, here)
     since = _seconds(chosen.since, here)
-    shown: list[tuple[RecordHistory, Sequence[Point], Sequence[str]]] = []
-    for history in found:
-        metrics = [name for name in history.metrics if metric in (None, name)]
-        if history.points and metrics:
-            shown.append((history, history.since(since), metrics))
-    lines = [*_lines(shown, nightly, chosen.query)]
+    may_gate_none = chosen.query is not None and metric is None  # but the record has rankings
+    shown = [each.since(since) for each in found if each.metrics or may_gate_none]
+    text_of = partial(history_lines, nightly=nightly) if chosen.query is None else query_lines
+    lines = [*chain.from_iterable(map(text_of, shown))]
     if not lines:
         what = f"query {quoted(chosen.query)}" if chosen.query else "a baseline"
         what += f" with {metric}" if metric else ""
@@ -82,28 +76,6 @@ def _history(chosen: argparse.Namespace) -> int:
     if chosen.json is not None:
         write_whole(chosen.json, json.dumps(history_json(shown, nightly), indent=1) + "\n")
     return PASSED
-
-
-def _lines(
-    shown: Iterable[tuple[RecordHistory, Sequence[Point], Sequence[str]]],
-    nightly: Sequence[NightlyPoint],
-    query: str | None,
-) -> Iterator[str]:
-    for history, points, metrics in shown:
-        if query is not None:
-            yield from query_lines(history, points, metrics, query)
-            continue
-        yield from history_lines(history, points, metrics)
-        for name in metrics:
-            ran = [
-                each.value for each in nightly if (each.file, each.metric) == (history.path, name)
-            ]
-            if ran:
-                between = f"{number_text(min(ran))} to {number_text(max(ran))}"
-                yield (
-                    f"    {name} in {plural(len(ran), 'report')}: {between}, "
-                    f"last {number_text(ran[-1])}"
-                )
 
 
 def _chosen(

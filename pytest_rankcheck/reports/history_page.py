@@ -7,69 +7,63 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from importlib.resources import files
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from pytest_rankcheck.baselines.history import Point, RecordHistory
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.reports.json_report import read_report
-from pytest_rankcheck.reports.text.history_text import heading
+from pytest_rankcheck.reports.text.history_text import NightlyMeans, heading
 from pytest_rankcheck.reports.text.wording import change, number_text
 
 _WIDTH, _HEIGHT, _MARGIN = 360.0, 120.0, 8.0
 _LONGEST_TEXT = 1_000
 
-Shown = tuple[RecordHistory, Sequence[Point], Sequence[str]]
-"""A history, and the points and metrics of it that are shown."""
 
-
-class NightlyPoint(NamedTuple):
-    """The value of a gated metric in a JSON report: what ran, approved or not."""
-
-    file: str
-    """The record, from the top of the repository."""
-    metric: str
-    date: str
-    value: float
-
-
-def nightly_points(reports: Iterable[Path]) -> Sequence[NightlyPoint]:
+def nightly_means(reports: Iterable[Path]) -> NightlyMeans:
     """Return the means in JSON reports of test sessions, oldest first.
 
     Raises:
         ConfigurationError: a file is missing, or is not a JSON report.
     """
-    points = set()
+    found: dict[tuple[str, str], set[tuple[str, float]]] = {}
     for report in map(read_report, reports):
         file_of = {(each["test"], each["golden_set"]): each["file"] for each in report["baselines"]}
         for gate in report["gates"]:
             file = file_of.get((gate["test"], gate["golden_set"]))
             if file is not None and not gate["slice"] and gate["now"] is not None:
-                points.add(NightlyPoint(file, gate["metric"], report["created"], gate["now"]))
-    return sorted(points, key=lambda point: point.date)
+                found.setdefault((file, gate["metric"]), set()).add(
+                    (report["created"], gate["now"])
+                )
+    return {key: sorted(means) for key, means in found.items()}
 
 
-def history_json(shown: Iterable[Shown], nightly: Iterable[NightlyPoint]) -> dict[str, Any]:
-    """Return everything that is shown in built-in types; an unknown mean is None."""
+def history_json(shown: Iterable[RecordHistory], nightly: NightlyMeans) -> dict[str, Any]:
+    """Return everything that is shown as built-in types; an unknown mean is None."""
+    ran = [
+        {"file": file, "metric": metric, "date": date, "value": mean}
+        for (file, metric), means in nightly.items()
+        for date, mean in means
+    ]
     return {
         "records": [
             {
                 "file": history.path,
                 "is_gone": history.is_gone,
                 "not_readable": history.skipped,
-                "metrics": list(metrics),
-                "points": [_point(point, metrics) for point in points],
+                "metrics": history.metrics,
+                "points": [*map(_point, history.points)],
             }
-            for history, points, metrics in shown
+            for history in shown
         ],
-        "reports": [point._asdict() for point in nightly],
+        "reports": sorted(ran, key=itemgetter("date")),
     }
 
 
-def _point(point: Point, metrics: Sequence[str]) -> dict[str, Any]:
+def _point(point: Point) -> dict[str, Any]:
     def known(values: Mapping[str, float]) -> dict[str, float | None]:
-        chosen = {name: values[name] for name in metrics if name in values}
-        return {name: None if math.isnan(value) else value for name, value in chosen.items()}
+        return {name: None if math.isnan(value) else value for name, value in values.items()}
 
     entry = {**asdict(point), "means": known(point.means), "moves": known(point.moves)}
     entry["break"] = entry.pop("gap")
@@ -79,7 +73,7 @@ def _point(point: Point, metrics: Sequence[str]) -> dict[str, Any]:
     return entry
 
 
-def page_of(shown: Iterable[Shown], nightly: Sequence[NightlyPoint]) -> str:
+def page_of(shown: Iterable[RecordHistory], nightly: NightlyMeans) -> str:
     """Return one HTML file, with everything that it needs inside."""
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
@@ -104,22 +98,23 @@ def page_of(shown: Iterable[Shown], nightly: Sequence[NightlyPoint]) -> str:
         has_reports=bool(nightly),
         records=[
             (
-                heading(history, points),
-                {name: _chart(name, history, points, nightly) for name in metrics},
+                heading(history),
+                {
+                    metric: _chart(metric, history.points, nightly.get((history.path, metric), ()))
+                    for metric in history.metrics
+                },
             )
-            for history, points, metrics in shown
+            for history in shown
         ],
     )
 
 
 def _chart(
-    metric: str, history: RecordHistory, points: Sequence[Point], nightly: Sequence[NightlyPoint]
+    metric: str, points: Sequence[Point], ran: Iterable[tuple[str, float]]
 ) -> dict[str, Any]:
-    """Return what the template draws for a metric: lines of points, and the points of reports."""
+    """Return what the template draws of a metric: lines of points, and the points of reports."""
     known = [point for point in points if not math.isnan(point.means.get(metric, math.nan))]
-    ran = [each for each in nightly if (each.file, each.metric) == (history.path, metric)]
-    drawn = [(point.commit.date, point.means[metric]) for point in known]
-    drawn += [(each.date, each.value) for each in ran]
+    drawn = [*((point.commit.date, point.means[metric]) for point in known), *ran]
     if not drawn:
         return {}
     xs = _scaled([datetime.fromisoformat(date).timestamp() for date, _ in drawn], _WIDTH)

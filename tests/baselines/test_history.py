@@ -211,6 +211,24 @@ def test_the_commit_that_broke_a_query(
     ]
 
 
+def test_a_record_of_rankings_alone_has_the_documents_of_a_query(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for ranks in ([1, 1, 1, 1], [1, 1, 2, 1]):
+        repository.commit({FILE: replace(record(ranks), metrics={}).text})
+    assert main(["history", "--query", "q2"]) == 0
+    ids = repository.git("rev-list", "--reverse", "HEAD").split()
+    assert capsys.readouterr().out.splitlines() == [
+        f"{FILE}: 2 versions, query q2",
+        f"  {ids[0][:9]} 2026-01-01 Ada",
+        "      good",
+        f"  {ids[1][:9]} 2026-01-02 Ada",
+        "      d1, good",
+        "this is what was approved, not what ran",
+    ]
+    assert main(["history"]) == 2
+
+
 def test_since_starts_at_the_point_before(
     fallen: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:

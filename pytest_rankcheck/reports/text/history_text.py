@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_rankcheck.baselines.history import Point, RecordHistory
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.text.wording import change, number_text
 
+NightlyMeans = Mapping[tuple[str, str], Sequence[tuple[str, float]]]
+"""What ran, approved or not: by record and metric, the dates of test sessions and their means."""
 _BARS = "▁▂▃▄▅▆▇█"
 _GAP = "┊"
 _LONGEST_LINE = 40
@@ -19,21 +21,16 @@ _ID = 9
 """The number of digits shown of a commit."""
 
 
-def history_lines(
-    history: RecordHistory, points: Sequence[Point], metrics: Sequence[str]
-) -> Iterator[str]:
+def history_lines(history: RecordHistory, nightly: NightlyMeans) -> Iterator[str]:
     """Yield the history of a record: for each metric a line, and its largest falls and rises.
 
     Args:
         history: the history of the record.
-        points: those to show.
-        metrics: those to show.
+        nightly: what reports of test sessions say.
     """
-    yield heading(history, points)
-    for metric in metrics:
-        shown = [point for point in points if metric in point.means]
-        if not shown:
-            continue
+    yield heading(history)
+    for metric in history.metrics:
+        shown = [point for point in history.points if metric in point.means]
         best = max(shown, key=lambda point: Metric.parse(metric).gain(0.0, point.means[metric]))
         first, now = shown[0], shown[-1]
         yield (
@@ -45,34 +42,38 @@ def history_lines(
             moved = [point for point in shown[1:] if sign * point.gain(metric) > 0]
             moved.sort(key=lambda point: -abs(point.moves[metric]))
             yield from (_move(metric, point) for point in moved[:_MOST_MOVES])
-    for point in points[1:]:
+    for point in history.points[1:]:
         if point.gap:
             yield f"  {_GAP} {_commit(point)}  {quoted(point.gap, 200)}"
+    for metric in history.metrics:
+        ran = [mean for _, mean in nightly.get((history.path, metric), ())]
+        if ran:
+            means = f"{number_text(min(ran))} to {number_text(max(ran))}"
+            reports = plural(len(ran), "report")
+            yield f"    {metric} in {reports}: {means}, last {number_text(ran[-1])}"
 
 
-def query_lines(
-    history: RecordHistory, points: Sequence[Point], metrics: Sequence[str], query: str
-) -> Iterator[str]:
-    """Yield what a record said of a query at each commit that changed it; nothing without it."""
-    if not any(point.query for point in points):
+def query_lines(history: RecordHistory) -> Iterator[str]:
+    """Yield what a record said of the query at each commit that changed it; nothing without it."""
+    if not any(point.query for point in history.points):
         return
-    yield f"{heading(history, points)}, query {quoted(query)}"
+    yield f"{heading(history)}, query {quoted(history.query)}"
     before = None
-    for point in points:
+    for point in history.points:
         if point.query == before:
             continue
         before = point.query
         if before is None:
             yield f"  {_commit(point)}  removed"
             continue
-        values = (f"{m} {number_text(v)}" for m, v in before.values.items() if m in metrics)
-        yield f"  {_commit(point)}  {', '.join(values)}{_reasons(point)}"
+        values = (f"{name} {number_text(value)}" for name, value in before.values.items())
+        yield f"  {_commit(point)}  {', '.join(values)}{_reasons(point)}".rstrip()
         yield f"      {', '.join(map(quoted, before.top)) or 'no documents are recorded'}"
 
 
-def heading(history: RecordHistory, points: Sequence[Point]) -> str:
+def heading(history: RecordHistory) -> str:
     """Return the name of a record, and how many of its versions there are."""
-    versions = plural(len(points), "version")
+    versions = plural(len(history.points), "version")
     skipped = f", {history.skipped:,} not readable" if history.skipped else ""
     gone = " (gone)" if history.is_gone else ""
     return f"{quoted(history.path, 300)}{gone}: {versions}{skipped}"
