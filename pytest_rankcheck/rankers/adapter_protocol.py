@@ -73,7 +73,7 @@ class RankingTask:
         return float(min(_FIRST_WAIT * 2 ** (tries - 1), _LONGEST_WAIT))
 
     def tried(self, ask: Callable[[], object]) -> tuple[Any, Exception | None, float]:
-        """Return an answer, or the error of the last allowed try; and how long that try took."""
+        """Return an answer, or the error of the last allowed try, and how long that try took."""
         tries = 0
         while True:
             tries += 1
@@ -160,11 +160,11 @@ def error_text(error: BaseException) -> str:
 
 
 def made_by(make: Callable[[], object], problem: str) -> object:
-    """Return what a function of the user makes.
+    """Return what a function of the user creates.
 
     Raises:
         RankerError: it fails; the message begins with the ``problem``.
-        RankcheckError: it raises one itself.
+        RankcheckError: the function raises one itself.
     """
     try:
         return make()

@@ -11,7 +11,7 @@ _ALLOWED = re.compile(r"[0-9]{1,12}|(?:[0-9]{1,2}|100)(?:\.[0-9]{1,9})?%")
 
 
 def most_failures(allowed: int | str, queries: int, name: str = "failures") -> int:
-    """Return how many of some queries may fail; of a share, rounded down.
+    """Return how many of this many queries may fail; a share is rounded down.
 
     Args:
         allowed: the number or the share.
@@ -31,10 +31,10 @@ def most_failures(allowed: int | str, queries: int, name: str = "failures") -> i
 
 
 def allows_more(allowed: int | str, other: int | str) -> bool:
-    """Return whether more queries may fail than another number or share lets, of some golden set.
+    """Return whether more queries may fail than by another number or share, for any set size.
 
     Raises:
         ConfigurationError: one of the two is neither a number nor a share.
     """
-    # What allows more of some set does so of one query, or of very many.
+    # If more may fail in any set, more may fail in a set of one query, or of very many.
     return any(most_failures(allowed, n) > most_failures(other, n) for n in (1, 10**12))

@@ -134,7 +134,7 @@ class AsyncCallableAdapter(_FunctionAdapter, ConcurrentAdapter):
 
 
 def function_adapter(ranker: Callable[..., object], name: str | None = None) -> Adapter:
-    """Return the adapter of a function, which may be async."""
+    """Return the adapter of a function, async or not."""
     kind = AsyncCallableAdapter if is_async(ranker) else CallableAdapter
     return kind(ranker, name)
 

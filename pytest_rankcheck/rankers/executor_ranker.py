@@ -52,7 +52,7 @@ _UNKNOWN_WORKERS = 64
 
 @dataclass
 class Pool:
-    """An executor of the user's; or one that is made when needed, and shut down at the end."""
+    """The user's executor; or one that is made when needed and shut down at the end."""
 
     name: str
     """What messages call it."""
@@ -83,7 +83,7 @@ class Pool:
         return self.executor
 
     def submit(self, function: Callable[..., Any], *arguments: object) -> Future[Any]:
-        """Submit a call; the future of a broken executor has failed already.
+        """Submit a call; with a broken executor, the returned future has failed.
 
         Raises:
             RankerError: the executor was shut down.
@@ -179,7 +179,7 @@ class ExecutorRanker(Adapter):
         """Prepare to ask, without sending anything yet.
 
         Args:
-            adapter: a `NamedRanker`, of which only the name is sent, or any other adapter.
+            adapter: the ranker; only the name of a `NamedRanker` is sent.
             pool: the executor.
             chunk: the most queries to send together.
 
@@ -315,7 +315,7 @@ def _refuse_async(adapter: Adapter) -> None:
 
 
 def sendable(answered: QueryAnswer) -> QueryAnswer:
-    """Return the same answer in a form that can be pickled, whatever a ranker answers or raises.
+    """Return the same answer in a form that can be pickled, whatever the ranker returned.
 
     An exception of the user's code becomes a `RankerError` with the traceback as a note, because
     its class may not be picklable or known here.

@@ -1,4 +1,4 @@
-"""Ranking that can be interrupted: answers are kept in a folder, and not requested again."""
+"""Ranking that can be interrupted: answers are kept in a folder and not requested again."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ResumedRanker(Adapter):
         Args:
             ranker: answers the other queries.
             folder: where they are kept, in a file of its own.
-            key: what the rankings depend on, by the words for it in messages.
+            key: what the rankings depend on, by its name in messages.
         """
         self._ranker = ranker
         self.name = ranker.name
@@ -156,7 +156,7 @@ class ResumedRanker(Adapter):
             ) from None
 
     def delete(self) -> None:
-        """Delete the answers of a complete ranking; a failure leaves them, and does no harm."""
+        """Delete the answers of a complete ranking; if that fails, they stay, which is harmless."""
         with suppress(OSError):
             self._file.unlink(missing_ok=True)
             self._folder.rmdir()

@@ -1,4 +1,4 @@
-"""Scores that are not what they are taken for: rising down a list or by rank, or ranks."""
+"""Misread scores: those that rise down a list or by rank, and those that are ranks."""
 
 from __future__ import annotations
 
@@ -23,17 +23,18 @@ _FEW_RANKS = 10
 
 
 class MisreadScores:
-    """Looks for scores that are not what they are taken for, over all queries of a run.
+    """Looks for misread scores, over all queries of a run.
 
     Lists of (id, score) pairs are in the wrong order if in more than half of the queries with
     different scores the scores never fall, unless there is only one rise in the whole run. So
     single inversions are allowed: a pinned document, a diversified list, a list of two documents.
 
-    Dicts ``{id: score}`` are sorted by score. They may hold distances, so those of at least three
-    documents count as lists do: two documents are in rising order by chance. They hold ranks if in
-    more than half of the queries with at least two documents the scores are 1, 2, 3, ... or 0, 1,
-    2, ... in the order of the dict, and these have at least ten documents together. Two documents
-    may have the scores 0 and 1 for other reasons, so such queries count only if all hold ranks.
+    Dicts ``{id: score}`` are sorted by score. They may hold distances, so dicts of at least three
+    documents are checked like lists; two documents may be in rising order by chance. They hold
+    ranks if in more than half of the queries with at least two documents the scores are 1, 2, 3,
+    ... or 0, 1, 2, ... in the order of the dict, and these have at least ten documents together.
+    Two documents may have the scores 0 and 1 for other reasons, so such queries count only if all
+    hold ranks.
     """
 
     def __init__(self) -> None:
@@ -41,8 +42,8 @@ class MisreadScores:
         self._dicts = self._ranked = self._ranked_pairs = self._ranked_documents = 0
         self._risen_example = self._ranked_example = ""
         self._level = list[dict[str, float]]()
-        """Dicts whose first score is the last one. Mostly all are equal, which says nothing; nobody
-        looks unless other scores rise."""
+        """Dicts whose first and last scores are equal. Usually all are equal, which shows nothing;
+        they are checked only if other scores rise."""
 
     def add(
         self, query_id: str, answer: object, doc_ids: Sequence[str], scores: Sequence[float] | None
@@ -124,16 +125,16 @@ class MisreadScores:
 
 
 class OpposedRanks(MisreadScores):
-    """Looks for ranks that say the opposite of the scores beside them, in all queries of a run.
+    """Looks for ranks that contradict the scores beside them, in all queries of a run.
 
-    One query whose ranks agree, or are none, settles it: no further ranks need be read.
+    One query with agreeing or missing ranks settles it; no further ranks are read.
     """
 
     is_open = True
-    """Whether all queries so far are opposed, or say nothing."""
+    """Whether all queries so far are opposed or undecided."""
 
     def add_block(self, block: RankedColumns, ranks: Iterable[object]) -> bool:
-        """Count queries and return `is_open`; ``ranks`` is read no further than that is so."""
+        """Count queries and return `is_open`; ``ranks`` is read only while it is true."""
         if not self.is_open or block.scores is None:
             return self.is_open
         if all_tied(block.scores, block.starts):
@@ -162,7 +163,7 @@ class OpposedRanks(MisreadScores):
         """Refuse the run.
 
         Raises:
-            RunError: the ranks of all queries say the opposite of the scores.
+            RunError: the ranks of all queries contradict the scores.
         """
         if self.is_open and self.problem:
             raise RunError(
@@ -175,7 +176,7 @@ class OpposedRanks(MisreadScores):
 
 
 def all_tied(scores: FloatArray, starts: IntArray) -> bool:
-    """Whether all scores of each query are equal, so that they say nothing about its ranks."""
+    """Whether all scores of each query are equal, so that they say nothing about ranks."""
     changes = np.flatnonzero(np.diff(scores)) + 1
     return bool(np.isin(changes, starts).all())
 

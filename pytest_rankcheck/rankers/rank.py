@@ -91,14 +91,14 @@ def rank(
         retries: how often a query is tried again after an error in ``retry_on``, with waits of
             0.5 s, 1 s, 2 s, ... up to 30 s.
         retry_on: the errors after which a query is tried again: classes, or their names.
-        failures: how many queries may fail after their retries: a number, or a share of all such as
-            ``"1%"``. They have an empty ranking, and ``Run.failed`` says why.
-        progress: called after each query, with the number of queries done and of all queries.
+        failures: how many queries may fail after their retries: a number, or a share such as
+            ``"1%"``. They get an empty ranking, and ``Run.failed`` says why.
+        progress: called after each query with the number of finished queries and of all queries.
         executor: an executor of ``concurrent.futures`` on whose workers to rank: a
             ``ProcessPoolExecutor``, or that of loky, Dask (``client.get_executor(pure=False)``) or
             mpi4py. Or a function that makes one, or a text:
             ``"processes:4"`` or ``"package.module:make_pool"``.
-            A ranker given by name is made once on each worker; any other one must be picklable.
+            A ranker given by name is created once on each worker; any other must be picklable.
         chunk: how many queries are sent to a worker together.
         resume: a folder that keeps answers until the run is complete, so that an interrupted
             ranking continues where it stopped. Needs ``resume_key``.
@@ -110,7 +110,7 @@ def rank(
         RankerError: the ranker is invalid, raised an error, or did not return a ranking (the
             message counts all failing queries; the first failure is the cause); or in most
             queries the scores of (id, score) pairs rise down the list, or the scores of
-            {id: score} are ranks; or it cannot be sent to the workers, or made there, or the
+            {id: score} are ranks; or it cannot be sent to the workers or created there, or the
             executor was shut down or broke.
         RunError: the file in ``resume`` was edited.
         ConfigurationError: ``doc_id`` is invalid, or does not return an id; ``timeout`` is given,
@@ -254,7 +254,7 @@ class Attempt:
     """What a ranker returned, and the queries on which it failed."""
 
     run: Run
-    """The rankings of the queries that did not fail; of all if no more failed than may."""
+    """The rankings of the queries that did not fail; of all if no more failed than allowed."""
     failures: Mapping[str, Exception]
     problem: str | None = None
     """What is wrong with all answers together."""

@@ -1,4 +1,4 @@
-"""Rankings in columns: what every source of a run makes, and all that an evaluation reads."""
+"""Rankings in columns, which every source of a run makes and an evaluation reads."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from pytest_rankcheck.rankers.ranking import (
 from pytest_rankcheck.rankers.ranking_forms import PairedScores, ids_of, ranking_as_given
 
 _BLOCK_ROWS = 1 << 16
-"""How many documents are joined with the judgments at once: few, so that memory is used again."""
+"""How many documents are joined with the judgments at once; few, so that memory is reused."""
 
 Answer = Ranking | dict[str, float] | Sequence[str]
 """A query's ranking, or an answer that is not sorted or copied yet: scores, or ids best first."""
 
 TOP = 20
-"""How many documents of each ranking are kept, if not all, to show what moved."""
+"""How many documents of each ranking are kept to show what moved, if not all are."""
 
 
 class SplitQueryError(Exception):
@@ -42,7 +42,7 @@ class SplitQueryError(Exception):
 
 
 class EmptyRunError(RunError):
-    """A file or folder has no ranked document, which only a part of a run may lack."""
+    """A file or folder has no ranked document; only a part of a run may have none."""
 
     def __init__(self, where: object) -> None:
         super().__init__(f"{where} is empty; a run needs at least one ranked document")
@@ -57,7 +57,7 @@ class HeldDocuments:
 
     groups: Sequence[Sequence[str] | dict[str, float]]
     are_distinct: bool = False
-    """Whether it is known that no document is a duplicate."""
+    """Whether documents are known to be distinct."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class RankedColumns:
         return None if self.is_ordered else self.scores
 
     def column_with(self, rows: IntArray) -> tuple[IdColumn, IntArray]:
-        """Return a column with the documents of some rows, and where in it each of them is.
+        """Return a column with the documents of some rows, and the place of each in it.
 
         The rows of a query must be together, as in these columns.
         """
@@ -154,7 +154,7 @@ class RankedColumns:
         """Return the ranking of the query at a place.
 
         Raises:
-            RunError: a document is a duplicate or scores are tied, where that is an error.
+            RunError: a document is a duplicate or scores are tied, if that is an error.
         """
         try:
             ranking = self._in_order(place)
@@ -181,7 +181,7 @@ class RankedColumns:
         return ranking
 
     def check(self) -> None:
-        """Check that no document is a duplicate and no scores are tied, where that is an error."""
+        """Check that no document is a duplicate and no scores are tied, if that is an error."""
         places: Sequence[int] = ()
         if self.rules.ties == "error" and not self.is_ordered:
             places = range(len(self))
@@ -210,8 +210,8 @@ def columns_of(
 
     Args:
         answers: each query and its answer.
-        rules: how to order documents where the answers leave it open.
-        are_distinct: whether it is known that no document is a duplicate.
+        rules: how to order documents if the answers leave it open.
+        are_distinct: whether documents are known to be distinct.
     """
     block: dict[str, Answer] = {}
     form, rows = "", 0

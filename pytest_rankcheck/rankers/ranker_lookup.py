@@ -1,4 +1,4 @@
-"""The adapter of a ranker, which is given as an object or by a name such as ``module:name``."""
+"""The adapter of a ranker, given as an object or by a name such as ``module:name``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LOADED: dict[int, tuple[object, str]] = {}
 """The configured rankers and their names, by ``id()``; kept alive so that no id is reused."""
 
 ADDED_ADAPTERS: dict[str, tuple[Callable[[object], bool], Callable[[Any], object]]] = {}
-"""The adapters of extensions by name: whether one fits a ranker, and what is asked in its place."""
+"""The adapters of extensions by name: whether one fits a ranker, and what to ask instead of it."""
 
 
 def adapter_of(ranker: object) -> Adapter:

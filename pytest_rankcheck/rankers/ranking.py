@@ -1,4 +1,4 @@
-"""A query's ranking: its order by scores or ranks, its duplicate documents, its rows in a table."""
+"""A query's ranking: its order by scores or ranks, its duplicates, its rows in a table."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 Ties = Literal["doc_id", "input", "worst", "error"]
 """How documents with equal scores are ordered: by document id, descending, as in trec_eval; as in
-the input; by document id and, where they are measured, the lowest grade first, as in CatBoost; or
-not at all, which is an error."""
+the input; by document id and, when measured, the lowest grade first, as in CatBoost; or as an
+error."""
 
 TieOrder = Literal["best", "worst"]
 """Among documents with the same score: the highest grade first, or last."""
@@ -37,7 +37,7 @@ or they give only the order, so that gaps are closed and equal ranks are ties.""
 
 @dataclass(frozen=True, slots=True)
 class RankingRules:
-    """How the order of a ranking is decided where its source leaves that open."""
+    """How the order of a ranking is decided if its source leaves it open."""
 
     ties: Ties = "doc_id"
     duplicates: Duplicates = "error"

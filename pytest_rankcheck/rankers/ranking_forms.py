@@ -23,7 +23,7 @@ from pytest_rankcheck.rankers.ranking import (
 
 @dataclass(frozen=True, slots=True)
 class ScoredDocuments:
-    """An answer that is sorted by score, as ``{id: score}`` is, but may repeat documents."""
+    """An answer sorted by score, like ``{id: score}``, that may repeat documents."""
 
     doc_ids: Sequence[Any]
     scores: Sequence[Any]
@@ -77,13 +77,13 @@ def is_list_of_ids(answer: object) -> TypeGuard[Sequence[str]]:
 
 
 def _sizes(kind: type) -> set[int]:
-    """Return how many bytes dicts need that have up to 1,365 keys of a type."""
+    """Return how many bytes dicts of up to 1,365 keys of a type need."""
     counts = ((2 << power) // 3 for power in range(3, 12))
     return {dict.fromkeys(map(kind, range(count))).__sizeof__() for count in counts}
 
 
 _SIZES_WITH_TEXTS = _sizes(str) - _sizes(int)
-"""CPython needs fewer bytes if all keys are text. Where it does not, no size is left here."""
+"""CPython needs fewer bytes if all keys are text. Sizes that do not differ are left out here."""
 
 
 def has_text_ids(scores: dict[Any, Any]) -> bool:
@@ -126,7 +126,7 @@ def ranking_as_given(answer: object, query_id: str, ties: Ties = "doc_id") -> Ra
 
 
 def plain_answer(answer: object, query_id: str) -> Ranking | ScoredDocuments:
-    """Return an answer as plain data that gives the same ranking, to be sent or kept in a file."""
+    """Return an answer as plain data that gives the same ranking, to send or to keep."""
     if isinstance(answer, Ranking):  # kept, sent by a worker, or of a retriever
         return replace(answer, doc_ids=ids_of(answer.doc_ids, query_id))
     if hasattr(answer, "columns") and hasattr(answer, "to_dict"):

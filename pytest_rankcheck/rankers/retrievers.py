@@ -50,7 +50,7 @@ def retriever(ranker: object, key: Key) -> Adapter:
 
 
 def retrieve_function(ranker: object) -> Callable[..., object] | None:
-    """Return the method of a LangChain or LlamaIndex retriever that is asked; None for others."""
+    """Return the method to call on a LangChain or LlamaIndex retriever; None for others."""
     if isinstance(ranker, type):
         return None
     is_named = any(kind.__name__ == "BaseRetriever" for kind in type(ranker).__mro__)

@@ -84,7 +84,7 @@ class Run:
         self.largest_batch = largest_batch
         """How many queries were ranked together at most; their seconds are then shares."""
         self.failed: Mapping[str, str] = failed or {}
-        """Why the ranker failed on queries, where it may fail; their rankings are empty."""
+        """Why the ranker failed on queries, if that is allowed; their rankings are empty."""
         self.asked = asked
         """The name of the golden set that was ranked; None if unknown."""
         self.texts: Mapping[str, Sequence[str | None]] = texts or {}
@@ -92,7 +92,7 @@ class Run:
         self.notes = tuple(notes)
         """What a reader must know about how the run was ranked, as sentences."""
         self.unknown: Mapping[str, bool] = {}
-        """What is unknown about its documents, as sentences, and whether about many of them."""
+        """What is unknown about its documents, as sentences, and whether this concerns many."""
         self._blocks: Sequence[RankedColumns] | None = None
         self._files: RunFiles | None = None  # if the run comes from files
         if isinstance(rankings, Mapping):
@@ -126,8 +126,8 @@ class Run:
             columns: ``{meaning: column}`` of a table, for ``query_id``, ``doc_id``, ``score`` and
                 ``rank``, where the columns have unusual names.
             ties: the order of equal scores: ``"doc_id"`` (descending, as in trec_eval),
-                ``"input"`` (as in the file), ``"worst"`` (where it is measured, the lowest grade
-                first) or ``"error"``.
+                ``"input"`` (as in the file), ``"worst"`` (when measured, the lowest grade first) or
+                ``"error"``.
             duplicates: a document twice in a ranking: ``"error"``; or only its first place counts,
                 and the documents below move up (``"close_gaps"``) or keep their places
                 (``"keep_places"``).
@@ -244,7 +244,7 @@ class Run:
         return cls(blocks, name=name, ties=rules.ties, duplicates=rules.duplicates)
 
     def save(self, path: str | PathLike[str], format: str | None = None) -> None:
-        """Write the run to a file, whole or not at all.
+        """Write the run to a file, completely or not at all.
 
         Args:
             path: the file.
@@ -273,8 +273,8 @@ class Run:
         """Return one row per ranked document: ``query_id``, ``doc_id``, ``rank``, ``score``.
 
         `from_frame` reads the same run from it. So ``score`` is None in a query whose scores do not
-        give its order (no scores, a pinned document, ties in another order); `scores` has them.
-        An empty ranking has no row.
+        give its order (no scores, a pinned document, ties in another order); `scores` still returns
+        them. An empty ranking has no row.
         """
         from pytest_rankcheck.rankers.ranking import frame_of
 
@@ -301,7 +301,7 @@ class Run:
         return self._with(RankedColumns.without_own_documents, drops_own=True)
 
     def _with(self, change: Callable[[RankedColumns], RankedColumns], **of_files: Any) -> Run:
-        """Return the run with its blocks changed, or later those of its files."""
+        """Return the run with its blocks changed; those of files are changed when read."""
         run = copy(self)
         run._rankings = {}
         vars(run).pop("_places", None)
@@ -326,7 +326,7 @@ class Run:
     def columns(self, *, together: bool = False) -> Iterator[RankedColumns]:
         """Yield all rankings in columns, which is all that an evaluation reads.
 
-        The run of a file that is not read yet is read here, once, and not kept.
+        If the run is still in a file, it is read here once and not kept.
 
         Args:
             together: whether to bring the rows of each query of a file together first.
@@ -421,7 +421,7 @@ class Run:
         return self._places[query_id]
 
     def _ranking(self, query_id: str) -> Ranking:
-        """Return a query's ranking in order, which is made when someone asks for it."""
+        """Return a query's ranking in order; it is made on request."""
         if query_id not in self._rankings:
             block, place = self._place_of(query_id)
             self._rankings[query_id] = block.ranking(place)

@@ -1,4 +1,4 @@
-"""A run that is given as a dict of rankings, kept as it is where possible, otherwise parsed."""
+"""A run given as a dict of rankings, kept as it is if possible, otherwise parsed."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _ordinary(
 def _hold_scores(answers: Collection[dict[Any, Any]]) -> bool:
     """Whether dicts are ``{id: score}`` as text and finite numbers.
 
-    Where the first score of each is a float, the type of the others is not looked at.
+    If the first score of each is a float, the types of the others are not checked.
     """
     if not all(map(has_text_ids, answers)):
         return False

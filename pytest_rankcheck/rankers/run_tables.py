@@ -47,7 +47,7 @@ _ROLES = (
     RANK,
 )
 _ORDER = Role("score or rank", (*_ROLES[2].names, *RANK.names))
-"""What decides the order, if a run lacks both columns."""
+"""The role named in errors if a run has neither a score nor a rank."""
 
 
 def may_have_ranking(header: Sequence[str]) -> bool:
@@ -109,7 +109,7 @@ def _lacks_order(header: Sequence[str], taken: Collection[int]) -> str:
 
 _BATCH_ROWS = 1_000_000
 _HEAD = 1000
-"""How many rows tell mostly that ranks agree with the scores."""
+"""How many rows are usually enough to see that ranks agree with the scores."""
 
 
 def columns_of_table(
@@ -125,7 +125,7 @@ def columns_of_table(
     Args:
         source: the frame or the `Table`.
         columns: ``{meaning: column}`` for columns with unusual names.
-        rules: how to order documents where the scores leave it open.
+        rules: how to order documents if the scores leave it open.
         together: whether to group the rows by query first.
         in_order: as in `run_columns`.
 
@@ -154,7 +154,7 @@ def _rows_of(
     Args:
         table: an open table.
         place: the index of the column of each role: ``query_id``, ``doc_id``, ``score``, ``rank``.
-        opposed: says whether ranks are wanted though the scores decide.
+        opposed: says whether ranks are needed although the scores decide.
         are_together: whether the rows of a query are expected to be.
 
     Raises:
@@ -194,7 +194,7 @@ def _ranks_at_ends(column: Column, queries: IdColumn) -> FloatArray:
 
 
 def _any_numbers(column: Column) -> FloatArray:
-    """Return a column as numbers: NaN for an empty cell, infinity for one that is no number."""
+    """Return a column as numbers: NaN for an empty cell, infinity for one that is not a number."""
     values, invalid = column.numbers()
     return np.where(np.isin(np.arange(len(values)), invalid), np.inf, values)
 
@@ -239,7 +239,7 @@ class RunRows:
     scores: FloatArray | None
     """NaN where a cell is empty."""
     ranks: FloatArray | None
-    """NaN where a cell is empty; None also if scores decide in all rows."""
+    """NaN where a cell is empty; also None if scores decide in all rows."""
 
     def at(self, rows: IntArray | slice) -> RunRows:
         """Return some rows, in this order."""
@@ -263,7 +263,7 @@ class RunRows:
         """Return the rankings of these rows.
 
         Args:
-            rules: how to order documents where the scores leave it open.
+            rules: how to order documents if the scores leave it open.
             numbering: how messages name the rows.
             are_whole: whether these are all rows of each query.
 

@@ -17,10 +17,10 @@ from pytest_rankcheck.rankers.run import Run
 def run_computed_once(folder: Path, key: str, compute: Callable[[], Run]) -> Run:
     """Return the run that ``compute`` returns, computed by one process only.
 
-    One process computes at a time, whatever it computes. If it dies, its lock is released.
+    Only one process computes at a time, whatever the run. If it dies, its lock is released.
 
     Args:
-        folder: shared by all processes.
+        folder: a folder that all processes share.
         key: identifies the run; each key is computed once.
         compute: computes the run. If it raises, nothing is stored and the next process tries.
     """

@@ -1,1 +1,1 @@
-"""Session logs: reading them, what their sessions came to, and replaying them against a ranker."""
+"""Session logs: reading them, the outcomes of sessions, and replaying them against a ranker."""

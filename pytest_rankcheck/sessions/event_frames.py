@@ -30,7 +30,7 @@ from pytest_rankcheck.sessions.selections import LARGEST, SelectionReader, Usabl
 FrameLike: TypeAlias = Any
 """A DataFrame or a Series. The stubs of pandas do not know what columns hold, so mypy passes."""
 ATTRIBUTE = "attribute "
-"""What the columns of a frame begin with that may describe sessions."""
+"""The prefix of the columns of a frame that may describe sessions."""
 _LACKING = "the row is a selection, but has neither the rank nor the id of a document"
 _OF_SELECTIONS = ("clicks", "selected", "selected_rank", "selected_time", "grade")
 
@@ -42,11 +42,11 @@ class Events:
     frame: FrameLike
     """One row per event: ``position`` in the file; ``session``, its id, later its number;
     ``event``, its index, NaN if the log does not say; ``time``, ``end`` (of its last row) and
-    ``start`` (of the session) in seconds, NaN where unknown; ``query``; ``results``, a tuple of
-    ids, None where unknown; ``count``, how many were shown, -1 where unknown.
+    ``start`` (of the session) in seconds, NaN if unknown; ``query``; ``results``, a tuple of ids,
+    None if unknown; ``count``, how many were shown, -1 if unknown.
 
-    Rows to be merged also have ``search``, the ``document`` and the ``rank`` (from 1, 0 without
-    one) they are about, and ``is_selection``. ``other`` is a hash of all columns that are not here.
+    Rows to be merged also have ``search``, their ``document`` and its ``rank`` (from 1, 0 without
+    one), and ``is_selection``. ``other`` is a hash of all other columns.
     """
     selections: FrameLike
     """One row per selection, by event: ``event``, its row in `frame`; ``rank`` from 1, 0 if it is
@@ -88,7 +88,7 @@ class Events:
         )
 
     def of_sessions(self, kept: IntArray) -> Events:
-        """Return the events of some sessions, which are numbered anew."""
+        """Return the events of some sessions, with new session numbers."""
         chosen = self.taken(np.flatnonzero(np.isin(self.column("session"), kept)))
         frame = chosen.frame.assign(session=np.searchsorted(kept, chosen.column("session")))
         session_ids = tuple(self.session_ids[each] for each in kept.tolist())
@@ -113,7 +113,7 @@ class Events:
 
 
 def _concatenated(frames: Sequence[FrameLike]) -> FrameLike:
-    """Return the rows of all frames, which lose their columns: half the memory of `pd.concat`."""
+    """Return the rows of all frames, emptying them, in half the memory of `pd.concat`."""
     found = {}
     for name in dict.fromkeys(name for frame in frames for name in frame):
         columns = [frame.pop(name) if name in frame else _nothing(frame) for frame in frames]
@@ -255,7 +255,7 @@ def _texts(column: Column | None, size: int) -> Cells:
 
 
 def _shown(columns: Mapping[str, Column], usable: UsableRows) -> tuple[Cells, IntArray]:
-    """Return what each event showed, and how many documents; -1 where unknown."""
+    """Return what each event showed, and how many documents; -1 if unknown."""
     size, has_count = len(usable.mask), "result_count" in columns
     shown, counts = objects([None] * size), np.full(size, -1)
     if "results" in columns:
@@ -275,7 +275,7 @@ def _shown(columns: Mapping[str, Column], usable: UsableRows) -> tuple[Cells, In
 
 
 def _hashes(columns: Mapping[str, Column], size: int) -> IntArray:
-    """Return a hash of the cells of each row, ``[N]``; an empty cell is as none."""
+    """Return a hash of the cells of each row, ``[N]``; empty cells do not count."""
     total = np.zeros(size, dtype=np.uint64)
     for name, column in columns.items():
         coded = column.coded()

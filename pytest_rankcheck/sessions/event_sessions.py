@@ -18,14 +18,14 @@ from pytest_rankcheck.sessions.log_problems import Problems
 
 
 def split_by_pauses(events: Events, gap: float) -> Events:
-    """Return events whose sessions are the stretches of a client without a long pause.
+    """Return the events with a client's stretches without a long pause as sessions.
 
     Sessions are named after the times at which they begin, because records keep their ids, which
-    must not reveal who searched, and are in the order of their first rows. A later row of a search
+    must not reveal who searched. They are in the order of their first rows. A later row of a search
     belongs to the session of that search, however late it is.
 
     Args:
-        events: whose sessions are clients. All have times.
+        events: events with clients as sessions, all with times.
         gap: the longest pause within a session, in seconds.
     """
     rows = events.frame
@@ -51,8 +51,8 @@ def names_by_start(
 ) -> list[str]:
     """Return a name for each session: ``2026-11-16T09:00:00``, or ``12.5 s`` of relative times.
 
-    A record keeps the ids of sessions, so an id must not tell who searched; and the sessions of two
-    logs must have different ids. Sessions that begin in the same instant are numbered in the order
+    Records keep the ids of sessions, so an id must not reveal who searched, and the sessions of two
+    logs must have different ids. Sessions that begin at the same instant are numbered in the order
     of their clients: ``2026-11-16T09:00:00#2``.
 
     Args:

@@ -45,7 +45,7 @@ class Clock:
         given = _SECONDS.get(str(unit))
         factors = [given or 1.0, *(given or seconds for seconds in _SECONDS.values())]
         self._factors = np.array([1.0, 1.0, *factors, math.nan])
-        """How many seconds one is, by kind; the last is that of empty cells."""
+        """The seconds per unit, by kind; the last is for empty cells."""
         self._first: dict[str, int] = {}
         """The first position of each kind of time."""
 
@@ -54,7 +54,7 @@ class Clock:
     ) -> tuple[FloatArray, Errors]:
         """Return a column in seconds, NaN where a cell is empty, and why a cell is not a time.
 
-        Each row has a position in the log; the kinds of times count of the rows that are used.
+        Each row has a position in the log; only the kinds of times in usable rows count.
         """
         values, kinds, others = _values_and_kinds(column)
         errors: dict[int, str] = {}

@@ -19,10 +19,10 @@ from pytest_rankcheck.files.table_batches import Column
 
 Cells = NDArray[np.object_]
 Errors = Mapping[int, str]
-"""By row, why its cell is invalid."""
+"""For each invalid cell, by row, the reason."""
 
 _EXACT = 2**53
-"""From here on, a float may be another whole number, rounded."""
+"""From here on, a float may stand for a different whole number, because of rounding."""
 _ONE_ID = re.compile(r"[\w.:/-]+")
 """A text that is surely one id."""
 _NOTHING = frozenset({"", "null", "none", "nan", "[]", "n/a", "na"})
@@ -42,7 +42,7 @@ def is_absent(value: object) -> bool:
 
 
 def is_placeholder(text: str) -> bool:
-    """Whether an id stands for a missing one: "null", "unknown", "anonymous" and the like.
+    """Whether an id is a placeholder for a missing one: "null", "unknown", "anonymous", ...
 
     "0" is not one: it is also an ordinary number of a session.
     """
@@ -125,7 +125,7 @@ def _json_list(text: str) -> list[object]:
 
 
 def objects(values: Sequence[object]) -> Cells:
-    """Return values as an array of objects, also if they are lists."""
+    """Return values as an array of objects, even if they are lists."""
     return np.fromiter(values, dtype=object, count=len(values))
 
 
@@ -190,7 +190,7 @@ def id_lists(column: Column, *, empty_text_is_list: bool = False) -> tuple[Cells
 
 
 def _shared_lists(cells: Sequence[Any]) -> Cells | None:
-    """Return lists of texts as tuples, which share equal texts; None if there is another cell."""
+    """Return lists of texts as tuples that share equal texts; None if any other cell occurs."""
     if not set(map(type, cells)) <= {list, type(None)}:
         return None
     known: dict[object, object] = {}

@@ -67,12 +67,13 @@ ROLES = (
     Role("clicks", ()),
     Role("start", ("session_start", "start_time", "starttime")),
 )
-"""The roles of columns. ``clicks`` is nested, in JSON lines only. ``search`` counts only where rows
-are merged, the last names of ``selected_rank`` and ``selected`` only with ``selections_where``."""
+"""The roles of columns. ``clicks`` is nested, in JSON lines only. ``search`` counts only if rows
+are merged; the last names of ``selected_rank`` and ``selected`` count only with
+``selections_where``."""
 
 _SELECTIONS = frozenset({"selected_rank", "selected", "clicks"})
 _ABOUT = {name for role in ROLES if role.name in _SELECTIONS for name in role.otherwise}
-"""Names of what a row is about: a selection only if something else says so."""
+"""Names of what a row is about; it is a selection only if something else says so."""
 _WHO = ("user", "client", "visitor", "customer", "account", "member", "cookie", "device")
 USER_NAMES = frozenset(
     (
@@ -103,7 +104,7 @@ class EventRows:
 
 
 def session_ids(column: Column | None, positions: IntArray, problems: Problems) -> Cells:
-    """Return the session of each row, ``[N]``; None for a row without one, which is a problem."""
+    """Return the session of each row, ``[N]``; a row without one gets None and is a problem."""
     if column is None:
         column = Column([None] * len(positions))
     ids, errors = converted(column, _session_id)

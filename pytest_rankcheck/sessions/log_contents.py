@@ -20,7 +20,7 @@ from pytest_rankcheck.sessions.log_columns import USER_NAMES
 from pytest_rankcheck.sessions.log_problems import SetAside
 
 _FEWEST = 10
-"""Fewer values are kinds of users, such as web and app, rather than users."""
+"""With fewer values, an attribute has kinds of users, such as web and app, not users."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class LogContents:
     notes: Sequence[str]
     """What was unusual, as sentences."""
     reading: str
-    """The options that decide what the sessions came to; empty with the usual ones."""
+    """The options that decide the outcomes of sessions; empty with the usual ones."""
 
     @property
     def session_ids(self) -> Sequence[str]:

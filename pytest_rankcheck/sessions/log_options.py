@@ -1,4 +1,4 @@
-"""The options for reading a log, checked: the one place that says what each of them means."""
+"""The checked options for reading a log; the only place that interprets them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class LogOptions:
 
         Args:
             reading: the keywords.
-            is_ubi: whether the rows are of User Behavior Insights: in sessions, with times in
+            is_ubi: whether the rows come from User Behavior Insights: in sessions, times in
                 seconds.
 
         Raises:
@@ -80,14 +80,14 @@ class LogOptions:
         self.rule = selection_rule(reading.get("selections_where"), reading.get("grades"))
         """Which rows are selections, and their grades; None without ``selections_where``."""
         self.gap = _seconds(reading.get("session_gap"))
-        """The time in seconds after which a new session begins; None: sessions are not split."""
+        """The pause in seconds after which a new session begins; None: sessions are not split."""
         self.duplicates: Duplicates = reading.get("duplicates") or "error"
         self.drop_sessions_over = reading.get("drop_sessions_over")
         unusual = None if self.duplicates == "error" else self.duplicates
         choices = {**reading, "session_gap": self.gap, "duplicates": unusual}
         names = [name for name in Reading.__annotations__ if name not in _WITHOUT_EFFECT]
         self.convention = choices_text({name: choices.get(name) for name in names})
-        """What decides which sessions there are and what they came to, as records keep it.
+        """What decides which sessions there are and their outcomes, in the form of records.
 
         Empty with the usual options.
         """

@@ -1,4 +1,4 @@
-"""Problems with rows of a log: an error, or set aside and counted; never dropped silently."""
+"""Problems with rows of a log: an error, or set aside and counted; nothing is dropped silently."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pytest_rankcheck.files.text_files import Numbering
 
 _EXAMPLES = 20
 _REASONS = {"no object": "no event"}
-"""What a table calls a problem, and what a log does."""
+"""The names of problems in tables and in logs."""
 
 
 def counts_text(counts: Mapping[str, int]) -> str:
@@ -119,7 +119,7 @@ class Problems:
         )
 
     def set_aside(self, events: int) -> SetAside:
-        """Return what is set aside, if the sessions with problems still had so many events."""
+        """Return what is set aside, given how many events the sessions with problems still had."""
         rows = self.lost_rows + events
         return SetAside(rows, len(self.sessions), self.reasons, tuple(self.examples))
 

@@ -21,10 +21,11 @@ from pytest_rankcheck.sessions.log_problems import Problems
 from pytest_rankcheck.sessions.searches import merged
 
 _MUCH = 0.05
-"""If a larger share of sessions is set aside, that is worth a warning."""
+"""If more than this share of sessions is set aside, there is a warning."""
 _SECOND_RANKS = 10
-"""From so many selections of the second result on, and none of the first, the ranks are doubtful:
-if people selected the first at least as often, the probability would be 0.5 ** 10, below 0.001."""
+"""With at least this many selections of the second result and none of the first, ranks are
+doubtful: if people selected the first at least as often, the probability would be 0.5 ** 10, below
+0.001."""
 
 
 def read_log(table: Table, options: LogOptions, problems: Problems) -> LogContents:
@@ -168,9 +169,9 @@ def _attributes(
 def _without_duplicates(
     events: Events, options: LogOptions, problems: Problems
 ) -> tuple[Events, int]:
-    """Return the events without rows that are identical to another one, and how many these are.
+    """Return the events without identical rows, and how many these were.
 
-    Raises no error, but notes the problems if identical rows are not to be dropped.
+    If identical rows are not to be dropped, they are noted as problems.
     """
     if options.duplicates == "keep":
         return events, 0
@@ -199,7 +200,7 @@ def _without_duplicates(
 
 
 def _warning(aside: int, kept: int) -> str:
-    """Return what follows if so many sessions were set aside that means may be of others."""
+    """Return a warning if so many sessions were set aside that means may mislead; else ""."""
     share = aside / (aside + kept)
     if share <= _MUCH:
         return ""
@@ -210,7 +211,7 @@ def _warning(aside: int, kept: int) -> str:
 
 
 def _doubtful_ranks(events: Events, first_rank: int | None) -> str:
-    """Return that ranks read from 0 seem to count from 1, so that each is too large by 1."""
+    """Return a doubt if ranks read from 0 seem to count from 1, so each is too large by 1."""
     ranks = events.selections["rank"]
     second = int((ranks == 2).sum())
     if first_rank != 0 or (ranks == 1).any() or second < _SECOND_RANKS:

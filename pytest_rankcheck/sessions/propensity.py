@@ -1,7 +1,7 @@
 """Propensities: how likely a user looked at each rank, used to correct the position bias of a log.
 
-Users select results that they look at and find good. Results further down are looked at less often,
-so they are selected less often than they deserve. Each selection is weighted by one over the
+Users select results that they look at and find good. They look at results further down less often,
+so these are selected less often than they deserve. Each selection is weighted by one over the
 propensity of its rank (inverse propensity scoring: Joachims, Swaminathan and Schnabel, Unbiased
 learning-to-rank with biased feedback, WSDM 2017, section 4). Means are self-normalised (Swaminathan
 and Joachims, The self-normalized estimator for counterfactual learning, NIPS 2015), and weights are
@@ -29,7 +29,7 @@ CLIP = 0.05
 
 _POWER = re.compile(r"power\(\s*([0-9.eE+-]+)\s*\)")
 _LONGEST = 160
-"""A longer text of a table is given by its digest."""
+"""A longer text of a table is replaced by its digest."""
 
 
 def propensities_of(ranks: IntArray, propensity: Propensity) -> FloatArray:

@@ -58,10 +58,10 @@ class ReplayOptions:
             )
 
     def replay(self, propensities: FloatArray) -> Replay:
-        """Return what the golden set is to know of the replay.
+        """Return the description of the replay for the golden set.
 
         Args:
-            propensities: ``[K]`` those of the selections; ignored without a propensity.
+            propensities: ``[K]`` the propensities of the selections; ignored without a propensity.
         """
         if self.propensity is None:
             return Replay(uncorrected=self.uncorrected, max_unseen=float(self.max_unseen))

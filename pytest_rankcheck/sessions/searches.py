@@ -21,7 +21,7 @@ _OF_SEARCHES = {
     "end": "max",
     "count": "max",
 }
-"""What an event has of its rows."""
+"""How each column of an event is made from its rows."""
 
 
 def merged(events: Events, problems: Problems) -> Events:
@@ -29,8 +29,8 @@ def merged(events: Events, problems: Problems) -> Events:
 
     Rows of a session belong to one search if they have the same search id; without a search id, if
     they have the same event index. An event has the first query, the first list of results and the
-    first time of its rows, and all their selections. Without a list, it showed what its rows are
-    about, if these have the ranks from 1 on without a gap and the log has rows that are not
+    first time of its rows, and all their selections. Without a list, it showed the documents of its
+    rows, if these have the ranks from 1 on without a gap and the log has rows that are not
     selections; otherwise what was shown is unknown.
 
     Args:
@@ -63,7 +63,7 @@ def merged(events: Events, problems: Problems) -> Events:
 def _selections_of_searches(events: Events, of_row: IntArray, results: Cells) -> FrameLike:
     """Return the selections with their searches as events, in the order of the rows.
 
-    The rank is that of the document, where the row has none; 0 if it is not among the results.
+    If the row has no rank, it is that of the document; 0 if that is not among the results.
     """
     rows, selections = events.frame, events.selections
     row = selections["event"].to_numpy()
@@ -114,7 +114,7 @@ def _note_contradictions(
 
 
 def _clash(rows: FrameLike, of_row: IntArray, row: int) -> str:
-    """Return that the search of a row shows two documents at one rank."""
+    """Return the problem that the search of a row shows two documents at one rank."""
     first = rows[(of_row == of_row[row]) & (rows["rank"] == rows["rank"].iat[row])].iloc[0]
     return (
         f"'{quoted(first['document'])}' and '{quoted(rows['document'].iat[row])}' have the same "
@@ -123,7 +123,7 @@ def _clash(rows: FrameLike, of_row: IntArray, row: int) -> str:
 
 
 def _disagreement(document: str, rank: int, results: Sequence[str]) -> str:
-    """Return that a selected document has another rank in the results of its search."""
+    """Return the problem that a selected document has another rank in the results of its search."""
     place = results.index(document) + 1 if document in results else None
     where = f"result {place}" if place else "not among the results shown"
     hint = "; is first_rank right?" if place and abs(place - rank) == 1 else ""
@@ -146,7 +146,7 @@ def _search_of_row(rows: FrameLike) -> IntArray:
 def _add_impressions(rows: FrameLike, of_row: IntArray, results: Cells) -> IntArray:
     """Add what searches without a list showed, by their rows; return rows that contradict others.
 
-    There is no list where the ranks have a gap, or where only selections are logged. Two documents
+    There is no list if the ranks have a gap, or if only selections are logged. Two documents
     at one rank are a contradiction.
     """
     about = rows[["document", "rank", "is_selection"]].assign(search=of_row)

@@ -17,7 +17,7 @@ from pytest_rankcheck.sessions.log_cells import Cells, Errors, id_lists, numbers
 from pytest_rankcheck.sessions.log_problems import Problems
 
 LARGEST = 2**31
-"""A bound that no number of results reaches."""
+"""A bound above any number of results."""
 
 
 @dataclass(slots=True)
@@ -34,9 +34,9 @@ class UsableRows:
         """Note rows that cannot be used, if nothing is wrong with them yet.
 
         Args:
-            wrong: the mask of the rows, or what is wrong with each.
+            wrong: a mask of the rows, or what is wrong with each.
             reason: the kind of problem, in a few fixed words.
-            text: what is wrong with the rows of a mask; what precedes errors.
+            text: what is wrong with the rows of a mask; otherwise the beginning of each error.
         """
         if not isinstance(wrong, Mapping):
             wrong = dict.fromkeys(np.flatnonzero(wrong).tolist(), "")
@@ -145,7 +145,7 @@ class SelectionReader:
         return _frame(rows, from_1)
 
     def _from_1(self, rows: IntArray, ranks: FloatArray, first: int) -> IntArray:
-        """Return ranks counted from 1; refuse those that no result of their rows has."""
+        """Return ranks counted from 1; refuse those beyond the results of their rows."""
         given: IntArray = np.nan_to_num(ranks).clip(-LARGEST, LARGEST).astype(np.int64)
         counts = self.counts[rows]
         wrong = {}
@@ -169,7 +169,7 @@ class SelectionReader:
     def _documents(self, is_open: BoolArray, has_rank: BoolArray) -> Any:
         """Return the ranks of the selected documents.
 
-        The rank is 0 where it becomes known only when rows are merged.
+        The rank is 0 if it becomes known only when rows are merged.
         """
         if "selected" not in self.columns:
             return _frame([], [])
@@ -205,7 +205,7 @@ def _frame(rows: Any, ranks: Any, times: Any = np.nan, grades: Any = np.nan) -> 
 
 
 def not_shown(document: str, shown: Sequence[str] | None) -> str:
-    """Return that a selected document is not among the results shown; None: they are unknown."""
+    """Return the problem that a selected document is not among the results; None: unknown."""
     why = "but the results shown are unknown; add the results or the selected rank"
     if shown is not None:
         why = f"but is not among the {plural(len(shown), 'result')} shown"

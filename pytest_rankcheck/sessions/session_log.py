@@ -1,4 +1,4 @@
-"""The session log: what users did, how it ended, and its replay."""
+"""The session log: what users did, how sessions ended, and the replay."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class SessionLog:
         self.set_aside: SetAside = contents.set_aside
         """What a lenient reading skipped; empty for a strict one."""
         self.reading: str = contents.reading
-        """The options that decide what the sessions came to, as text; empty with the usual ones."""
+        """The options that decide the outcomes of sessions, as text; empty with the usual ones."""
         self.notes: Sequence[str] = contents.notes
         """What was unusual when the log was read, as sentences: skipped, ignored, put in order."""
 
@@ -97,14 +97,13 @@ class SessionLog:
         """Read a log with one row for each event.
 
         Args:
-            path: the file; or several, as a list, as a pattern such as
-                ``"logs/2026-11-*.jsonl"``, or as a folder, whose folders named ``key=value`` are
-                columns. A session may go on from one file to the next. The files may be packed
-                with gzip or Zstandard.
+            path: the file; or several, as a list, as a pattern such as ``"logs/2026-11-*.jsonl"``,
+                or as a folder, whose subfolders named ``key=value`` are columns. A session may
+                continue from one file to the next. The files may be packed with gzip or Zstandard.
             format: ``"csv"``, ``"tsv"``, ``"jsonl"`` (or a JSON array), ``"parquet"``,
                 or ``"arrow"``; without it, the content of each file decides.
             name: what messages and records call the log; without it, the first file's name up to
-                the first dot, or what a pattern has before its first wildcard.
+                the first dot, or the part of a pattern before its first wildcard.
             columns: ``{meaning: column}`` for ``session``, ``event``, ``time``, ``query``,
                 ``results``, ``result_count``, ``selected_rank``, ``selected``,
                 ``selected_time``, ``grade``, ``search`` and ``start``, where the columns have
@@ -131,8 +130,8 @@ class SessionLog:
                 which must not reveal who searched; the column itself becomes an attribute. Events
                 are ordered by time; their indexes are not used, except to tell which rows are one
                 event.
-            duplicates: what happens to a row that is identical to another in all columns, as where
-                a file is delivered twice: ``"error"``, ``"drop"`` or ``"keep"``. `notes` says how
+            duplicates: what happens to a row that is identical to another in all columns, as when a
+                file is delivered twice: ``"error"``, ``"drop"`` or ``"keep"``. `notes` says how
                 many were dropped.
             drop_sessions_over: the largest number of events that a session may have; longer ones,
                 such as those of bots, are dropped and counted in `notes`.
@@ -228,11 +227,11 @@ class SessionLog:
                 ``{"ordinal": "event_attributes.rank"}``.
             attributes: as in `load`; without it, ``client_id``, ``user_id`` and the plain values
                 in ``query_attributes`` are attributes if they are the same throughout a session.
-            first_rank: whether positions count from 0 or 1. A position counts only where the
-                results are unknown; without ``first_rank``, selections of known results show how
-                positions count, and else it is from 1, as in the schema.
-            session_gap: queries without a ``session_id``, of their own or of their events, are one
-                session with those of the same ``client_id`` until a pause of more than this.
+            first_rank: whether positions count from 0 or 1. A position counts only if the results
+                are unknown. Without ``first_rank``, selections of known results show how positions
+                count; otherwise it is from 1, as in the schema.
+            session_gap: queries without a ``session_id``, their own or that of their events, form a
+                session with others of the same ``client_id`` until a pause of more than this.
             drop_sessions_over: as in `load`.
             lenient: as in `load`.
 
@@ -287,7 +286,7 @@ class SessionLog:
 
     @cached_property
     def attribute_names(self) -> Sequence[str]:
-        """The attributes that some session has."""
+        """The attributes that sessions have."""
         return tuple(dict.fromkeys(name for each in self._contents.attributes for name in each))
 
     @property
@@ -380,7 +379,7 @@ class SessionLog:
         """Return the states of the search as queries, with the selections as judgments.
 
         The id of a query is ``session.event``, and its candidates are the results that were shown.
-        A selected result has the grade of its selection, 1 where the log does not say;
+        A selected result has the grade of its selection, 1 if the log does not say;
         ``Run.from_candidates`` is the order in which users saw them. Intervals and tests on the set
         keep each session together, or each unit that `clustered` names.
 
@@ -391,9 +390,10 @@ class SessionLog:
             propensity: the probability that a user looks at a rank, ``"power(1)"`` or a table;
                 selections, and all means, are weighted by its inverse. None: all count the same,
                 which favours what the old ranker put on top.
-            clip: a propensity below this counts as this (0.05).
+            clip: a smaller propensity counts as this one (0.05).
             uncorrected: whether gates may compare with the order of the log without a propensity.
-            max_unseen: if a larger share of a new top k was never shown, gates are inconclusive.
+            max_unseen: if more than this share of a new top k was never shown, gates are
+                inconclusive.
             name: what messages and records call the set; without it, the name of the log.
 
         Raises:

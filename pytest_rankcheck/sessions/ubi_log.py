@@ -42,7 +42,7 @@ _IMPRESSION = "impression"
 _TAKEN = {"query_id", "request_id", "events"}.union(
     *((role.name, *role.names, *role.otherwise) for role in ROLES)
 )
-"""The names of columns that mean something in a log; attributes must have others."""
+"""The names of columns with a meaning in a log; attributes must have other names."""
 
 
 def ubi_log(
@@ -112,7 +112,7 @@ class _Join:
     def searches(self, queries: FrameLike, events: FrameLike) -> FrameLike:
         """Return a row for each search: its fields, the ``session`` and the ``clicks``.
 
-        What does not count and what is unusual becomes a note.
+        Notes say what does not count and what is unusual.
 
         Raises:
             SessionLogError: no event has one of the actions, or no event belongs to a query.
@@ -158,10 +158,10 @@ class _Join:
             self._problems.add(place, None, reason, text)
 
     def _note_actions(self, counts: Counter[str]) -> None:
-        """Note the actions of selections that no event has, and those that are no selections.
+        """Note the selecting actions that no event has, and the actions that do not select.
 
         Raises:
-            SessionLogError: no event has any action of selections.
+            SessionLogError: no event has an action that selects.
         """
         unknown = [name for name in self._grades if name not in counts]
         if unknown:
@@ -230,7 +230,7 @@ class _Join:
         return clicks
 
     def _first_ordinal(self, ranks: FrameLike, ordinals: FrameLike) -> int:
-        """Return the position of the first result: as given, as documents show it, or else 1."""
+        """Return the position of the first result: as given, as documents show, or else 1."""
         known = ranks.notna() & ordinals.notna()
         shifts = (ranks - ordinals)[known]
         if self._options.first_rank is not None:
@@ -244,7 +244,7 @@ def _shown_actions(counts: Counter[str]) -> str:
 
 
 def _shown(queries: FrameLike, events: FrameLike) -> FrameLike:
-    """Return the documents that each query showed, with their ranks; only of known results.
+    """Return the documents that each query showed, with their ranks, if results are known.
 
     They are the hits of the query, or else its impressions, if their positions have no gap.
 
@@ -290,9 +290,9 @@ def _table(searches: FrameLike, numbering: JoinedNumbering) -> Table:
 def sessions_of(searches: FrameLike, gap: float) -> list[str | None]:
     """Return the session of each search; None without a session and a client.
 
-    A search without a session id joins the session of its client's search before it, or else after
-    it, if no pause of more than the gap is between them. Otherwise it begins a session that is
-    named after its time.
+    A search without a session id joins the session of its client's previous search, or else of the
+    next one, if the pause between them is at most the gap. Otherwise it begins a session named
+    after its time.
 
     Args:
         searches: their ``session_id`` and ``client_id``, None if unknown, and ``seconds``.
@@ -318,7 +318,7 @@ def sessions_of(searches: FrameLike, gap: float) -> list[str | None]:
 
 
 def _attributes(cell: object) -> dict[str, object]:
-    """Return what describes a query: the plain values in ``query_attributes``."""
+    """Return the attributes of each query: the plain values in ``query_attributes``."""
     found = {}
     for key, value in (object_in(cell) or {}).items():
         name, plain = str(key), description(value)

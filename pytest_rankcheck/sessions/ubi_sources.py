@@ -47,7 +47,7 @@ UbiSource: TypeAlias = (
 
 HITS = "query_response_hit_ids"
 _ROWS = 1 << 31
-"""More rows than the queries have; the events are numbered from here on."""
+"""More than the number of queries; events are numbered from here on."""
 _IDS = ("query_id", "session_id", "client_id", "user_id", "object_id", "internal_id")
 _FIELDS: dict[str, Sequence[str]] = {
     **{name: (name,) for name in (*_IDS[:4], "timestamp", "user_query", "query_attributes")},
@@ -57,7 +57,7 @@ _FIELDS: dict[str, Sequence[str]] = {
     "internal_id": ("event_attributes.object.internal_id", "internal_id"),
     "ordinal": ("event_attributes.position.ordinal", "ordinal"),
 }
-"""The fields of queries and events, and the columns that they may be in: the last three are nested,
+"""The fields of queries and events, and the columns that may hold them; the last three are nested,
 or columns of a table."""
 
 
@@ -80,8 +80,8 @@ class UbiRows:
     """The queries or the events."""
 
     rows: FrameLike
-    """One row for each that can be used, in the order of their times (those without one last): a
-    column for each field, None or NaN where it is unknown; ``seconds``; and the row's ``number``.
+    """One row for each usable one, sorted by time (those without a time last): a column for each
+    field, None or NaN if unknown; ``seconds``; and the row's ``number``.
     """
     times: Collection[str]
     """The kinds of its times."""
@@ -127,7 +127,7 @@ def rows_of_source(
 
 
 def _paths(field: str, columns: Mapping[str, str]) -> list[str]:
-    """Return the columns that a field may be in; the first that a source has counts."""
+    """Return the columns that may hold a field; the first one that a source has counts."""
     usual = _FIELDS[field]
     given = [columns[field]] if field in columns else []
     return [*given, *usual, *(f"_source.{name}" for name in usual)]

@@ -20,7 +20,7 @@ _IDENTITY: Node = {"type": "identity", "children": []}
 class AnswerPath(TreeInterpreter):  # type: ignore[misc]
     """A JMESPath that must find a value in every hit.
 
-    Items without a value may be left out beside lists: groups without documents, for example.
+    Only items of lists, such as groups without documents, may lack a value.
     """
 
     def __init__(self, path: str) -> None:
@@ -34,11 +34,11 @@ class AnswerPath(TreeInterpreter):  # type: ignore[misc]
             raise RankerError(f"http: ids='{quoted(path)}' is not a JMESPath: {reason}") from None
 
     def search(self, answer: object) -> object:
-        """Return what is at the path.
+        """Return the value at the path.
 
         Raises:
-            RankerError: a hit has no value there, which JMESPath would leave out, so that the hits
-                below it would move up; or a function of the path does not accept the answer.
+            RankerError: a hit has no value there (JMESPath would leave it out, and the hits below
+                would move up); or a function of the path does not accept the answer.
         """
         try:
             return self.visit(self._tree, answer)
@@ -52,11 +52,11 @@ class AnswerPath(TreeInterpreter):  # type: ignore[misc]
         return self._values(hits, node) if isinstance(hits, list) else None
 
     def visit_value_projection(self, node: Node, value: object) -> object:
-        """Return those of the values of an object, as in ``hits.*``."""
+        """Return the values of the values of an object, as in ``hits.*``."""
         return self._checked(super().visit_value_projection, node, value)
 
     def visit_filter_projection(self, node: Node, value: object) -> object:
-        """Return those of the hits that fulfil a condition, as in ``hits[?score]``."""
+        """Return the values of the hits that meet a condition, as in ``hits[?score]``."""
         return self._checked(super().visit_filter_projection, node, value)
 
     def _checked(self, visit: Callable[[Node, object], Any], node: Node, value: object) -> object:

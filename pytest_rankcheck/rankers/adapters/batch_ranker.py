@@ -1,4 +1,4 @@
-"""Rankers that take a batch of queries, and the base of all adapters that ask so."""
+"""Rankers that take a batch of queries, and the base class of their adapters."""
 
 from __future__ import annotations
 

@@ -29,9 +29,9 @@ _Waiting = dict[str, Query]
 _CHUNK = 2**16
 _LONGEST_ANSWER = 2**23
 _TICK = 0.2
-"""Seconds between two looks at whether the program still runs."""
+"""Seconds between two checks that the program still runs."""
 _SECONDS_TO_END = 30.0
-"""How long a program that has answered every query may take to end."""
+"""How long a program may take to exit after it has answered every query."""
 _TAIL = 16
 """How many of the last lines of standard error a message shows."""
 
@@ -46,7 +46,8 @@ def command(arguments: Sequence[str], *, cwd: str | PathLike[str] | None = None)
     ``{"query_id": "q1", "ranking": ["d7", "d3"]}``, best first, or with ``[id, score]`` pairs.
     With ``"seconds": 0.012``, an answer says how long it took, for bounds of ``Seconds(q=0.95)``.
     Then the program ends with exit code 0. ``timeout`` of ``rank`` limits the seconds without an
-    answer, including those before the first one. There is no shell, and no second start.
+    answer, including those before the first one. No shell is used, and the program is not
+    restarted.
 
     Args:
         arguments: the program and its arguments; ``{depth}`` in them is replaced.
@@ -81,8 +82,8 @@ class _Command(Adapter):
         """Start the program, and pass on its answers; the queries that it leaves out fail.
 
         Raises:
-            RankerError: it cannot be started, writes something else than answers, or answered all
-                queries but did not end well.
+            RankerError: it cannot be started, writes something other than answers, or answered all
+                queries but did not exit normally.
         """
         if task.retries:
             raise RankerError(
@@ -141,7 +142,7 @@ class _Command(Adapter):
     def _problem(
         self, program: _Program, task: RankingTask, waiting: _Waiting, on_answer: OnAnswer
     ) -> str | None:
-        """Pass on answers, whose queries leave ``waiting``; return why there are no more."""
+        """Pass on answers, taking queries from ``waiting``; return why there are no more."""
         limit = task.timeout or float("inf")
         to_end = min(limit, _SECONDS_TO_END)
         try:
@@ -163,7 +164,7 @@ class _Command(Adapter):
         return f"it answered every query, but ended with {ended}" if code else None
 
     def _answer(self, line: bytes, where: str, task: RankingTask, waiting: _Waiting) -> QueryAnswer:
-        """Return an answer, and remove its query from those that wait for one."""
+        """Return an answer, and remove its query from the waiting ones."""
         from pytest_rankcheck.rankers.formats.jsonl_runs import ranked_entry
 
         try:
@@ -208,7 +209,7 @@ def _lines(program: _Program, limit: Callable[[], float]) -> Iterator[bytes]:
         limit: returns how many seconds the next line may take.
 
     Raises:
-        TimeoutError: there was no line for so long.
+        TimeoutError: no line came in time.
     """
     assert program.stdout is not None
     rest, since = b"", time.monotonic()
@@ -233,7 +234,7 @@ def _lines(program: _Program, limit: Callable[[], float]) -> Iterator[bytes]:
 
 
 def _last_lines(errors: IO[bytes]) -> str:
-    """Return the last lines of standard error, to follow a problem."""
+    """Return the last lines of standard error, for the end of a message."""
     errors.seek(max(0, errors.seek(0, os.SEEK_END) - _CHUNK))
     lines = errors.read().decode(errors="replace").split("\n")
     shown = [f"\n  {quoted(line, 200)}" for line in lines if line.strip()][-_TAIL:]

@@ -1,4 +1,4 @@
-"""Search endpoints: Elasticsearch, OpenSearch, Solr, Vespa, any with JSON. Extra ``[http]``."""
+"""Search endpoints: Elasticsearch, OpenSearch, Solr, Vespa, any other JSON. Extra ``[http]``."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _USUAL: Mapping[str, Mapping[str, Any]] = {
 """The usual request of each search engine, and the place of the ids in its answer."""
 _CHILDREN = re.compile(r"^root\.children\b")
 _CHILDREN_OR_NONE = "(root.children || root.fields.totalCount == `0` && `[]`)"
-"""Without a hit, Vespa leaves the children out."""
+"""Vespa leaves out the children if there are no hits."""
 
 
 class _BusyError(RankerError):
@@ -93,8 +93,7 @@ def http(
         method: ``"GET"`` or ``"POST"``; by default POST with a body and GET without.
         body: the request as JSON; the placeholders ``{query}``, ``{depth}``, ``{query_id}`` and
             ``{attributes.locale}`` in its texts are filled in; a text that is just ``{depth}``
-            becomes a number. Braces of code stay: ``{{query}}`` and ``{ id }`` are sent as they
-            are.
+            becomes a number. Other braces stay: ``{{query}}`` and ``{ id }`` are sent unchanged.
         params: the query parameters of the URL, with the same placeholders.
         ids: the place of the ids in the answer, as a JMESPath: ``hits.hits[]._id``. Every hit must
             have an id there.
@@ -235,7 +234,7 @@ class _Http(ConcurrentAdapter):
 
 
 def unset_variables(*texts: str) -> Sequence[str]:
-    """Return the environment variables that texts name, and that are not set."""
+    """Return the environment variables that texts name but that are not set."""
     return [name for name in _VARIABLE.findall(" ".join(texts)) if name not in os.environ]
 
 

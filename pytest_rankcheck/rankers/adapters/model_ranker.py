@@ -31,7 +31,7 @@ _IDS = ("query_id", "doc_id")
 _FEW_MISSING = 0.005
 """Below this share of the candidates, missing values of a feature are not reported."""
 _MOST = 0.9
-"""A feature has a sign if that of at least this share of its values other than 0 is the same."""
+"""A feature has a sign if at least this share of its nonzero values have that sign."""
 
 
 @checked_arguments
@@ -47,7 +47,7 @@ def model(
         features: the columns of the candidates, or attributes of the queries, that are the
             features, in the model's order. By default, a model that was trained with names gets a
             DataFrame with exactly these. Any other model gets a matrix of all columns of the
-            candidates; needed if these are numbered (LETOR), such as ``range(1, 137)``. A number
+            candidates. Required if these are numbered (LETOR), such as ``range(1, 137)``; a number
             that does not occur is 0.
         size: how many queries' candidates are predicted at once.
 
@@ -129,9 +129,9 @@ class _Model(BatchedAdapter):
 
 
 def model_features(ranker: object, golden: GoldenSet) -> Mapping[str, str]:
-    """Return what each feature of a model is in the candidates of a golden set.
+    """Return the state of each feature of a model in the candidates of a golden set.
 
-    Such as ``{"feature price": "varying (order of 100), 3% missing", "feature tax": "constant"}``.
+    For example ``{"feature price": "varying (order of 100), 3% missing"}``.
 
     Raises:
         RankerError: the ranker is not one of ``model``, or a feature is not in the golden set.
@@ -155,9 +155,9 @@ def _state(cells: pd.Series[Any]) -> str:
 
 
 def _size(cells: pd.Series[Any]) -> str:
-    """Return that a feature varies, with its sign and its power of ten, if it is a number.
+    """Return the word "varying", with the sign and the power of ten of a feature of numbers.
 
-    They show another unit and another sign. They are coarse, so that fresher values are the same.
+    These reveal a changed unit or sign. They are coarse, so that fresher values stay the same.
     """
     from pandas.api.types import is_numeric_dtype
 
@@ -186,7 +186,7 @@ def _with_categories(frame: pd.DataFrame, estimator: Any) -> pd.DataFrame:
 
 
 def _numeric(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Return booleans as 1 and 0, also those that a CSV file holds as text; others unchanged."""
+    """Return booleans, even as text from a CSV file, as 1 and 0; other values unchanged."""
     import pandas as pd
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
@@ -203,8 +203,8 @@ _NAMES = {
     "feature_names": "f{}",
     "feature_names_in_": None,
 }
-"""Where LightGBM, CatBoost, XGBoost and scikit-learn keep the names of the features, and the names,
-counted from 0, that they make up for the columns of a matrix. Scikit-learn makes up no names."""
+"""Where LightGBM, CatBoost, XGBoost and scikit-learn keep the names of features, and the names,
+counted from 0, that they invent for the columns of a matrix (scikit-learn invents none)."""
 
 _COUNTS = ("n_features_in_", "num_feature", "num_features")
 """Where scikit-learn, LightGBM and XGBoost keep the number of features."""
@@ -227,7 +227,7 @@ class FeatureSource:
         """Return the column or attribute for a feature name; None if it is missing.
 
         LightGBM writes the spaces in names as underscores. A number that a sparse file leaves out
-        is its own column, of zeros.
+        gives a column of zeros.
         """
         offered = [*self.columns, *self.attributes]
         if name in offered or (self.is_sparse and is_feature_number(name)):
@@ -263,7 +263,7 @@ def features_of_model(
         source: the columns of the golden set.
 
     Raises:
-        RankerError: a feature is missing, their number is not the model's, or their order is
+        RankerError: a feature is missing, the number of features is wrong, or their order is
             unclear.
     """
     names, is_made_up = _names_of(estimator)
@@ -314,7 +314,7 @@ def _named(
 
 
 def _unordered(source: FeatureSource) -> RankerError:
-    """Return the error that numbered features do not say which of them a model takes first."""
+    """Return the error that numbered features do not show which one the model takes first."""
     last = max((int(name) for name in source.columns if is_feature_number(name)), default=0)
     return RankerError(
         f"the features of the candidates are numbered, up to {last}, and the model does not say "
@@ -325,7 +325,7 @@ def _unordered(source: FeatureSource) -> RankerError:
 
 
 def _names_of(estimator: Any) -> tuple[list[str], bool]:
-    """Return the feature names of a model, and whether its library may have made them up.
+    """Return the feature names of a model, and whether its library may have invented them.
 
     The names are empty if the model does not provide any.
     """

@@ -1,4 +1,4 @@
-"""The formats of logs. All are tables, which one reader reads.
+"""The formats of logs. All are tables, read by one reader.
 
 A CSV or TSV file, a Parquet or Arrow file (extra ``[fast]``) has one row per event. JSON lines have
 one object per event, with a table's columns as keys::
@@ -25,7 +25,7 @@ from pytest_rankcheck.sessions.log_problems import LogSource
 
 
 def read(source: LogSource, *, kind: TableKind) -> Table:
-    """Read a table; lines that are not rows of it become problems.
+    """Read a table; lines that are not rows become problems.
 
     Raises:
         SessionLogError: the file is not a table of this kind, or polars is needed and missing.
