@@ -94,7 +94,8 @@ class RunIds(IdColumn):
         """Return the rows from ``start`` to before ``end``."""
         first = int(np.searchsorted(self.starts, start, "right")) - 1
         last = int(np.searchsorted(self.starts, end))
-        starts = self.starts[first : last + 1].clip(start, end) - start
+        starts = self.starts[first : last + 1] - start
+        starts[0], starts[-1] = 0, min(starts[-1], end - start)
         return RunIds(self.ids[first:last], starts)
 
     def reordered(self, rows: IntArray) -> HeldIds:  # type: ignore[override]
@@ -356,6 +357,8 @@ def same_ids(
         return np.equal(first.ids[first_rows], second.ids[second_rows])
     assert isinstance(first, TextIds)
     assert isinstance(second, TextIds)
+    if not len(first_rows):
+        return np.zeros(0, np.bool_)
     same = first.ids.gather(first_rows) == second.ids.gather(second_rows)
     found: BoolArray = same.fill_null(False).to_numpy()
     return found

@@ -26,6 +26,7 @@ from pytest_rankcheck.errors import RankcheckError
 from pytest_rankcheck.files.delimited_tables import DelimitedTable
 from pytest_rankcheck.files.id_columns import NumberIds, TextIds
 from pytest_rankcheck.files.table_batches import (
+    NO_ROWS,
     Batch,
     CodedCells,
     Column,
@@ -35,7 +36,7 @@ from pytest_rankcheck.files.table_batches import (
     NumberCells,
     batches_of_rows,
 )
-from pytest_rankcheck.files.text_files import blocks_of_lines, lines_of_block
+from pytest_rankcheck.files.text_files import blocks_of_lines, line_count, lines_of_block
 
 _TEXTS = (pl.String, pl.Categorical, pl.Enum)
 _FIT_64_BITS = (pl.Int64, pl.Int32, pl.Int16, pl.Int8, pl.UInt32, pl.UInt16, pl.UInt8)
@@ -70,9 +71,10 @@ class PolarsColumn(Column):
             return super().ids()
         if kind in _TEXTS:
             texts = series.cast(pl.String)
-            missing = texts.is_null() | (texts == "")
-            invalid = missing.arg_true().to_numpy().astype(np.int64)
-            return IdCells(TextIds(texts.fill_null("") if len(invalid) else texts), invalid)
+            if not texts.null_count() and not (texts == "").any():
+                return IdCells(TextIds(texts), NO_ROWS)
+            filled = texts.fill_null("")
+            return IdCells(TextIds(filled), np.flatnonzero((filled == "").to_numpy()))
         if not kind.is_integer():
             return IdCells(NumberIds(np.zeros(len(self), dtype=np.int64)), np.arange(len(self)))
         invalid = series.is_null().arg_true().to_numpy().astype(np.int64)
@@ -239,7 +241,7 @@ def _frame_of(block: bytes, table: DelimitedTable) -> pl.DataFrame | None:
         return None
     if b"\r" in text or b"\0" in text or text.startswith(codecs.BOM_UTF8):
         return None
-    quote, lines = '"' if b'"' in text else None, text.count(b"\n")
+    quote, lines = '"' if b'"' in text else None, line_count(text)
     # Polars refuses lines with too many cells, so none has too few if all together are right.
     is_regular = text.count(separator.encode()) == lines * (count - 1)
     if quote:

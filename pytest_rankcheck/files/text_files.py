@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -58,7 +59,8 @@ _KINDS = {
 def opened_text(path: Path, error: type[RankcheckError]) -> BinaryIO:
     """Open a text file for reading bytes; a packed file is unpacked on the fly.
 
-    If carriage returns alone end its lines, they are read as line feeds.
+    A byte order mark is dropped. If carriage returns alone end its lines, they are read as line
+    feeds.
 
     Raises:
         OSError: the file cannot be opened.
@@ -70,6 +72,8 @@ def opened_text(path: Path, error: type[RankcheckError]) -> BinaryIO:
         kind = other_kind(start, path)
         if kind is not None:
             raise error(f"{path} is {kind}")
+        if start.startswith(codecs.BOM_UTF8):
+            file.read(len(codecs.BOM_UTF8))
         if b"\r" in start[:-1] and b"\n" not in start:
             text = file.read()
             return BytesIO(text if b"\n" in text else text.replace(b"\r", b"\n"))
@@ -147,23 +151,34 @@ def blocks_of_lines(
     Raises:
         error: as in `numbered_lines`, except that the caller must check for valid UTF-8.
     """
-    number, rest = 1, b""
+    number = 1
+    for text in whole_lines(path, error, size):
+        yield number, text
+        number += line_count(text)
+
+
+def whole_lines(path: Path, error: type[RankcheckError], size: int) -> Iterator[bytes]:
+    """Yield blocks of complete lines, as `blocks_of_lines`, without counting the lines."""
     with failures_named(path, error), opened_text(path, error) as file:
-        while read := file.read(max(size, len(rest))):  # a long line: copied log n times
-            is_start = number == 1 and not rest
-            chunk = read.removeprefix(codecs.BOM_UTF8) if is_start else read
-            end = chunk.rfind(b"\n") + 1
-            if not end:
-                rest += chunk
-                continue
-            text, rest = b"".join((rest, memoryview(chunk)[:end])), chunk[end:]
-            yield number, text
-            number += _lines_in(text)
-        if rest:
-            yield number, rest + b"\n"
+        yield from iter(partial(_read_lines, file, size), b"")
 
 
-def _lines_in(text: bytes) -> int:
+def _read_lines(file: BinaryIO, size: int) -> bytes:
+    """Return about so many bytes, to the end of a line; none at the end of the file."""
+    if file.seekable():  # a large text is read at once, so that it need not be copied
+        start = file.tell()
+        file.seek(start + size - 1)
+        size += len(file.readline()) - 1
+        file.seek(start)
+        text = file.read(size)
+    else:
+        text = file.read(size)
+        text += b"" if text.endswith(b"\n") else file.readline()
+    return text if text.endswith(b"\n") or not text else text + b"\n"
+
+
+def line_count(text: bytes) -> int:
+    """Return how many line feeds a text has."""
     if len(text) < _MANY_BYTES:
         return text.count(b"\n")
     import numpy as np  # which counts them in less time, but takes longer to import
@@ -178,7 +193,7 @@ def text_of(path: Path, error: type[RankcheckError]) -> str:
         error: as in `numbered_lines`.
     """
     with failures_named(path, error), opened_text(path, error) as file:
-        return decode_utf8(file.read().removeprefix(codecs.BOM_UTF8), str(path), error)
+        return decode_utf8(file.read(), str(path), error)
 
 
 def decode_utf8(raw: bytes, where: str, error: type[RankcheckError]) -> str:

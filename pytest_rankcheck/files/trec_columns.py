@@ -33,9 +33,10 @@ from pytest_rankcheck.files.text_files import (
     PEEKED,
     Numbering,
     begins_json,
-    blocks_of_lines,
     decode_utf8,
+    line_count,
     other_kind,
+    whole_lines,
 )
 from pytest_rankcheck.files.whole_files import check_encodable
 
@@ -81,12 +82,15 @@ def trec_table(path: Path, header: Sequence[str], what: str, error: type[Rankche
             if is_large:  # smaller blocks take less memory; in a small file, that is what counts
                 least = LARGE_BLOCK_BYTES // 8
                 size = min(LARGE_BLOCK_BYTES, max(size_of(path) // 8, least))
-        for first, text in blocks_of_lines(path, error, size):
+        first = 1
+        for text in whole_lines(path, error, size):
             whole = in_columns(first, text, wanted if is_large else ())
             if whole:
+                first += len(whole[0])
                 yield whole.pop()  # not kept here, so that its memory is soon used again
             else:
                 yield from batches_of_rows(header, rows(first, text))
+                first += line_count(text)
 
     def in_columns(first: int, text: bytes, of_polars: Sequence[int]) -> list[Batch]:
         column = _polars_columns(text, header, of_polars) if of_polars else None
@@ -126,7 +130,7 @@ def _polars_columns(text: bytes, header: Sequence[str], wanted: Sequence[int]) -
         return None
     if b"#" in text and frame.to_series(0).str.starts_with("#").any():
         return None
-    if not all(frame[str(at)].is_finite().all() for at in numbers):
+    if not all(np.isfinite(frame[str(at)].to_numpy()).all() for at in numbers):
         return None
     lines = frame.height
     if not _has_words(text, separator, count, lines):
@@ -156,20 +160,25 @@ def _columns_of_words(text: bytes, count: int) -> Columns | None:
 
     Also None for comments, blank lines and invalid UTF-8, so that the caller reads line by line.
     """
-    if _MARK in text or text.startswith(b"#") or b"\n#" in text or not _is_utf8(text):
+    has_comments = b"#" in text and (text.startswith(b"#") or b"\n#" in text)
+    if _MARK in text or has_comments or not _is_utf8(text):
         return None
     # Bytes are split in half the time of text.
-    words = text.replace(b"\n", b" \0 ").split()
-    lines, step = text.count(b"\n"), count + 1
+    marked = text.replace(b"\n", b" \0 ")
+    lines, step = (len(marked) - len(text)) // 2, count + 1
+    words = marked.split()
     if len(words) != step * lines or words[count::step].count(_MARK) != lines:
         return None
     is_plain = b"_" not in text
     queries = words[::step]
     starts = starts_of_runs(queries)
     texts = _texts(queries[start] for start in starts)
-    columns = [_WordColumn(words[at::step], is_plain=is_plain) for at in range(count)]
-    columns[0].runs = RunIds(texts, np.array([*starts, lines]))
-    return columns.__getitem__
+    runs = RunIds(texts, np.array([*starts, lines]))
+
+    def column(at: int) -> Column:
+        return _WordColumn(words[at::step], is_plain=is_plain, runs=None if at else runs)
+
+    return column
 
 
 class _LateColumn(Column):
@@ -198,11 +207,10 @@ class _LateColumn(Column):
 class _WordColumn(Column):
     """A column of words in UTF-8, none of them empty."""
 
-    runs: RunIds | None = None
-    """The words as ids, if most equal the word of the row before."""
-
-    def __init__(self, words: list[bytes], *, is_plain: bool) -> None:
+    def __init__(self, words: list[bytes], *, is_plain: bool, runs: RunIds | None = None) -> None:
         self._words = words
+        self._runs = runs
+        """The words as ids, if most equal the word of the row before."""
         self._is_plain = is_plain
         """Whether no word has an underscore, which Python would read as part of a number."""
 
@@ -217,7 +225,7 @@ class _WordColumn(Column):
         return _WordColumn(self._words[start:end], is_plain=self._is_plain)
 
     def ids(self) -> IdCells:
-        return IdCells(self.runs or HeldIds(_texts(self._words)), NO_ROWS)
+        return IdCells(self._runs or HeldIds(_texts(self._words)), NO_ROWS)
 
     def numbers(self) -> NumberCells:
         try:

@@ -24,7 +24,7 @@ UNUSUAL = {
     "the same value twice": '{"a":1}\n{"a":2,"a":2}\n',
     "a new key": '{"a":1}\n' * 101 + '{"a":2,"b":3}\n',
     "another type": '{"a":1}\n' * 101 + '{"a":"x"}\n',
-    "a fraction": '{"a":1}\n' * 101 + '{"a":1.5}\n',
+    "a fraction": '{"a":1}\n' * 102 + '{"a":1.5}\n',
     "long numbers": '{"a":123456789012345678901}\n{"a":1}\n',
     "exponent": '{"a":1.5}\n{"a":1e300}\n',
     "quotes": '{"a":"\\"b\\":"}\n{"a":":"}\n',
