@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress, islice
 from typing import TYPE_CHECKING, Any
@@ -67,7 +67,7 @@ def prove(
     import pandas as pd
 
     parsed = {Metric.parse(metric): gate for metric, gate in gates.items()}
-    (proof,) = proofs_of([gate_question(evaluation, parsed, by)])
+    proof = proof_of([gate_question(evaluation, parsed, by)])
     frame = pd.DataFrame(proof.rows).set_index("harm")
     frame.attrs["innocent"] = proof.innocent
     return frame
@@ -112,24 +112,28 @@ class Proof:
         return self.innocent > MOST_INNOCENT
 
 
-def proofs_of(questions: Iterable[Question]) -> Iterator[Proof]:
-    """Yield the verdicts of assertions on every harm, for each golden set and its rankings.
-
-    Raises:
-        ConfigurationError: rankings are not kept.
-    """
-    alike: dict[object, list[Question]] = {}
+def alike(questions: Iterable[Question]) -> Collection[Sequence[Question]]:
+    """Return questions in groups about the same golden set and the same rankings."""
+    groups: dict[object, list[Question]] = {}
     for question in questions:
         evaluation = question.evaluation
         rankings = tuple(map(evaluation.ranking, evaluation.query_ids))
-        alike.setdefault((evaluation.golden.fingerprint, rankings), []).append(question)
+        groups.setdefault((evaluation.golden.fingerprint, rankings), []).append(question)
+    return groups.values()
+
+
+def proof_of(asserted: Sequence[Question]) -> Proof:
+    """Return the verdicts of assertions about the same rankings on every harm.
+
+    Raises:
+        ConfigurationError: the rankings are not kept.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MetricWarning)  # the tests have warned
-        yield from map(_proof, alike.values())
+        return _proof(asserted)
 
 
 def _proof(asserted: Sequence[Question]) -> Proof:
-    """Return the verdicts of assertions about the same rankings on every harm."""
     kept = KeptRankings(asserted[0].evaluation)
     depth = kept.unharmed.depth or kept.longest
     probed = (Metric.of(name, cutoff and min(cutoff, depth)) for name, cutoff in PROBES)

@@ -34,17 +34,17 @@ def proof_notes(
         findings: all findings, including the questions.
         sealed: the golden sets whose queries are not named.
     """
-    from pytest_rankcheck.proof.proof import proofs_of
+    from pytest_rankcheck.proof.proof import alike, proof_of
 
     questions = [each.question for each in findings if isinstance(each, QuestionFinding)]
     if not questions:
         yield Note(Topic.PROOF, "no test gates whole rankings", "nothing")
-    try:
-        for proof in proofs_of(questions):
-            yield from _lines(proof)
-    except Exception as error:  # also of a metric or an expectation of the project
-        is_sealed = any(each.evaluation.golden.name in sealed for each in questions)
-        yield Note(Topic.PROOF, _reason(error, is_sealed=is_sealed), "unknown")
+    for asserted in alike(questions):
+        try:
+            yield from _lines(proof_of(asserted))
+        except Exception as error:  # also of a metric or an expectation of the project
+            is_sealed = asserted[0].evaluation.golden.name in sealed
+            yield Note(Topic.PROOF, _reason(error, is_sealed=is_sealed), "unknown")
 
 
 def _reason(error: Exception, *, is_sealed: bool) -> str:

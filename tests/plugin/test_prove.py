@@ -125,6 +125,26 @@ def test_code_that_cannot_bear_a_harmed_ranking_is_said(
     assert ("q0" in text) is not sealed
 
 
+OTHER_SET = """
+def test_other():
+    queries = [f"o{number}" for number in range(20)]
+    golden = GoldenSet.from_dict({query: {"good": 1} for query in queries}, name="other")
+    run = Run.from_dict({query: ["good", "bad"] for query in queries})
+    assert_at_least(evaluate(run, golden), "RR", 0.9)
+"""
+
+
+def test_code_that_cannot_bear_it_does_not_keep_the_table_of_other_golden_sets(
+    shop: Project,
+) -> None:
+    shop.write("conftest.py", FRAGILE)
+    imports = "from pytest_rankcheck import GoldenSet, Run, evaluate\n"
+    shop.test(imports + TESTS.replace('["RR", "P@1"]', '["RR", "First"]') + OTHER_SET)
+    text = text_of(shop.run_apart(*PROVE, "--snapshot-update"))
+    assert "ValueError: q007 has no answer" in text
+    assert " harms on golden set 'other', and " in text
+
+
 def test_what_blocks_most_innocent_changes_is_named(shop: Project) -> None:
     shop.test(TESTS.replace('"P@1"])', '"P@1"], abs=0.001)'))
     text = text_of(shop.run(*PROVE, "--snapshot-update"))

@@ -30,7 +30,7 @@ from pytest_rankcheck.proof.gate_questions import (
 )
 from pytest_rankcheck.proof.harms import harms
 from pytest_rankcheck.proof.kept_rankings import KeptRankings
-from pytest_rankcheck.proof.proof import Proof, proofs_of
+from pytest_rankcheck.proof.proof import Proof, alike, proof_of
 
 NDCG = Metric.parse("nDCG@10")
 
@@ -51,8 +51,7 @@ def names(frame: pd.DataFrame, outcome: str) -> list[str]:
 
 
 def proof(*questions: Question) -> Proof:
-    (found,) = proofs_of(questions)
-    return found
+    return proof_of(questions)
 
 
 def outcomes(found: Proof) -> dict[str, str]:
@@ -241,7 +240,7 @@ def test_assertions_on_the_same_rankings_are_asked_together(measured: Evaluation
     shorter = measured.run.top(2)  # type: ignore[union-attr]
     other = evaluate(shorter, measured.golden)  # type: ignore[arg-type]
     gates = {Metric.parse("RR@2"): Gate.significant()}
-    found = [*proofs_of(gate_question(each, gates) for each in (measured, same, other))]
+    found = [*map(proof_of, alike(gate_question(each, gates) for each in (measured, same, other)))]
     assert len(found) == 2
 
 
