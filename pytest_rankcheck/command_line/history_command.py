@@ -61,11 +61,8 @@ def _history(chosen: argparse.Namespace) -> int:
     text_of = partial(history_lines, nightly=nightly) if chosen.query is None else query_lines
     lines = [*chain.from_iterable(map(text_of, shown))]
     if not lines:
-        what = f"query {quoted(chosen.query)}" if chosen.query else "a baseline"
-        what += f" with {metric}" if metric else ""
-        raise ConfigurationError(
-            f"no commit of this branch has {what}; check the names, or commit the baselines"
-        )
+        what = f"query {quoted(chosen.query)}" if chosen.query else metric or "a baseline"
+        raise ConfigurationError(f"no commit of this branch has {what}; check the name")
     print("\n".join(lines))
     print("this is what was approved, not what ran")
     if git_line(here, "rev-parse", "--is-shallow-repository") == "true":

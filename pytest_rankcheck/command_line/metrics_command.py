@@ -106,15 +106,10 @@ class MetricCard:
         widths = [max(6, len(name)) for name in tried]
         yield f"  laws, tried on all rankings of {DOCUMENTS} documents"
         yield f"    {_columns(tried, widths)}".rstrip()
-        of_columns = sum(width + 2 for width in widths)
-        indent = " " * (4 + of_columns + 15)
         for results in self.laws():
             statuses = [_STATUS[result.holds] for result in results]
             first = results[0]
             yield f"    {_columns(statuses, widths)}  {first.law.ljust(15)}{first.definition}"
-            examples = (result.counter_example for result in results)
-            for line in next(filter(None, examples), "").splitlines():
-                yield f"{indent}  {line}"
 
 
 def card_of(metric: Definition | Metric) -> MetricCard:
