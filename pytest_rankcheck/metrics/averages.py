@@ -13,7 +13,7 @@ Aggregate = Literal["arithmetic", "by_judged", "geometric", "median", "quantile"
 """How the values of the queries become one number: one of four means, a quantile or the sum.
 
 ``by_judged`` is the arithmetic mean with the number of judged documents of a query as its weight.
-``whole`` is one value of the whole run: the mean of the values that `jackknife` makes of it.
+``whole`` is one value of the whole run: the mean of the values that `jackknife` derives from it.
 """
 
 

@@ -15,14 +15,14 @@ from pytest_rankcheck.metrics.name_grammar import NameParts, parts_of
 PREFIX = "ir_measures:"
 
 ONLY_THERE = frozenset({"SDCG"})
-"""Names that, in this case, are of ir_measures: scaled DCG is not the metric sDCG of sessions."""
+"""Names that, spelled in this case, belong to ir_measures: its SDCG is not our sDCG of sessions."""
 
 _COMPUTED_THERE = frozenset({"Accuracy", "Judged", "NumRel", "SDCG"})
-"""Measures that have a metric of the same name here, with another value."""
+"""Measures whose namesakes here have other values."""
 
 _NAMES_HERE = {"NumRet": "TotalRet"}
 _PARAMETERS_HERE = {"ERR": {"max_grade": 4}}
-"""What has another default in ir_measures: a sum over the queries, and the scale of gdeval."""
+"""Where defaults of ir_measures differ: a sum over the queries, and the scale of gdeval."""
 
 
 @lru_cache(maxsize=256)
@@ -84,7 +84,7 @@ def is_known_there(name: str) -> bool:
 
 
 def parts_of_measure(measure: Any) -> NameParts | None:
-    """Return our name and parameters for a measure of ir_measures; None if we may differ.
+    """Return our name and parameters for a measure of ir_measures; None if values may differ.
 
     The measure's own text is not used: it leaves out the gains that equal their grades.
 

@@ -62,10 +62,10 @@ class JudgedHits:
         make_read_only(self)
 
     def top(self, cutoff: int | None) -> JudgedHits:
-        """Return the same hits with only the columns that the top k can have.
+        """Return the same hits with only the columns that the top k can occupy.
 
-        What a metric reads of the top k is the same, and takes less time. All hits of the top k are
-        kept, and some hits below it may be. ``ideal`` and ``retrieved`` stay.
+        A metric finds the same top k in less time. All hits of the top k are kept, and some hits
+        below it may be. ``ideal`` and ``retrieved`` stay.
         """
         width = self.ranks.shape[1]
         k = width if cutoff is None else min(cutoff, width)
@@ -78,15 +78,15 @@ class JudgedHits:
     def documents(self) -> Sequence[Sequence[str]]:
         """The ids of the first documents of each query, judged or not, best first.
 
-        A run in a large file has the first 20 of each.
+        For a run in a large file, these are the first 20 of each query.
         """
         return self.about().documents if self.about else [()] * len(self.ranks)
 
     def attribute(self, name: str) -> FloatArray:
         """Return a number that is known about each hit, such as its price, ``[Q, J]``.
 
-        NaN where it is unknown. The numbers are those of the documents that the golden set was
-        given (``documents=``, `rankcheck_documents`).
+        NaN where it is unknown. The numbers come from the documents that the golden set was given
+        (``documents=``, `rankcheck_documents`).
 
         Raises:
             MetricError: the golden set has no documents, or no such column of numbers.
@@ -120,7 +120,7 @@ def padded_columns(values: FloatArray | IntArray | BoolArray, starts: IntArray) 
     """Return the values of some queries as one matrix, ``[Q, longest]``, padded with NaN.
 
     Args:
-        values: of all queries, those of each together.
+        values: the values of all queries, grouped by query.
         starts: ``[Q + 1]`` where those of each query begin, and where the last ones end.
     """
     lengths = np.diff(starts)

@@ -1,10 +1,9 @@
-"""The kinds of measurement: what has a value of a metric, and what follows from it.
+"""The kinds of measurement: what has a value of a metric, and what follows from that.
 
-A metric names its kind. The kind owns how the metric is called, how its values are averaged,
-sliced, paired, gated and recorded, and what messages call what has a value. Everybody else calls
-the kind, and nobody asks which one it is. What a kind cannot do it refuses, in its own words. A
-new kind is a class in a module beside this one, its line in ``metric_definition.KINDS``, and its
-test.
+A metric names its kind. The kind decides how the metric is called, how its values are averaged,
+sliced, paired, gated and recorded, and the words for what has a value. Others call the kind and
+never ask which one it is. A kind refuses what it cannot do, in its own words. A new kind is a class
+in a module beside this one, its line in ``metric_definition.KINDS``, and its test.
 """
 
 from __future__ import annotations
@@ -44,27 +43,27 @@ class MeasuredSides(Protocol):
 
 
 class MeasurementKind:
-    """A kind of measurement. What is said of queries holds for what has a value: see `words`."""
+    """A kind of measurement. "Queries" stands for whatever has a value: see `words`."""
 
     takes: type[MetricInput]
     """What a metric's function takes."""
     usage: str
     """What has values, and what to do with anything else."""
     words = ("query", "queries")
-    """What messages call one of those that are counted, and several."""
+    """What messages call one of the units that are counted, and several."""
     set_name = "golden set"
     """What messages call all of them together."""
     improved = "these queries"
-    """What must become better if the values are beyond a bound."""
+    """What must improve if the values are beyond a bound."""
     single = ""
     """What messages call the only value, if no query has a value of its own."""
     recur = True
-    """Whether later measurements have the same ones, as the queries of a golden set do."""
+    """Whether later measurements have the same units, as with the queries of a golden set."""
     has_parts = True
-    """Whether those that are counted have values of their own, and slices of them means."""
+    """Whether the counted units have values of their own, and their slices have means."""
     depends_on: tuple[str, ...] = ()
-    """What of the golden set every value depends on, so that no value can be compared if it has
-    changed: names of the fields of a record."""
+    """The fields of a record on which every value depends; if one changed, no value can be
+    compared."""
     is_recorded = True
     """Whether records keep the values."""
     is_of_documents = True
@@ -97,11 +96,11 @@ class MeasurementKind:
         return values
 
     def left_out(self, values: FloatArray, counts: BoolArray) -> FloatArray:
-        """Return the values, with NaN for each query that does not count, where one can be."""
+        """Return the values; NaN for each query that does not count, if it can be left out."""
         return values
 
     def over_runs(self, values: Iterable[FloatArray]) -> FloatArray:
-        """Return the mean of each query's values in several runs, of those that have one."""
+        """Return the mean of each query's values over the runs that have one."""
         by_run = np.stack([*values])
         count = (~np.isnan(by_run)).sum(axis=0)
         return np.where(count > 0, np.nansum(by_run, axis=0) / np.maximum(count, 1), np.nan)
@@ -111,19 +110,19 @@ class MeasurementKind:
         return values
 
     def of_each(self, values: Values) -> Values:
-        """Return what the queries have of their own, ``[Q]``; empty if they have nothing."""
+        """Return the queries' own values, ``[Q]``; empty if they have none."""
         return values
 
     def for_each(self, given: Given) -> Given | None:
-        """Return what is given for each query, such as weights; None if it does not matter."""
+        """Return what is given for each query, such as weights; None if it is irrelevant."""
         return given
 
     def sliced_by(self, attributes: Iterable[str]) -> Iterable[str]:
-        """Return the attributes by whose slices there are means."""
+        """Return the attributes whose slices have means."""
         return attributes
 
     def refuse_parts(self, metric: object) -> None:
-        """Refuse to look at some of the queries only.
+        """Refuse to look at only some of the queries.
 
         Raises:
             MetricError: no query has a value of its own.
@@ -138,7 +137,7 @@ class MeasurementKind:
             looks_at_parts: whether it has limits for queries or slices.
 
         Raises:
-            ConfigurationError: naming what to do instead.
+            ConfigurationError: the message says what to do instead.
         """
 
     def refuse_test(self, metric: object, rule: object) -> None:
@@ -152,7 +151,7 @@ class MeasurementKind:
         """Refuse to record the values.
 
         Raises:
-            MetricError: they mean nothing elsewhere.
+            MetricError: they mean nothing on another machine.
         """
 
     def is_paired(self, sides: MeasuredSides) -> bool:
@@ -177,9 +176,9 @@ class MeasurementKind:
         """Return what is recorded if approved values stay.
 
         Args:
-            measured: what was measured, of all queries.
-            now: the places of those whose approved value stays.
-            approved: what was recorded, of all queries then.
+            measured: what was measured, for all queries.
+            now: the places of the queries whose approved value stays.
+            approved: what was recorded, for all queries then.
             then: the places of the same queries there.
         """
         values = measured.copy()
@@ -231,7 +230,7 @@ class RunValues(QueryValues):
 
 
 class TimeValues(MeasurementKind):
-    """Each query has a value: how long it took here, which means nothing elsewhere."""
+    """Each query has a value: how long it took here, which means nothing on another machine."""
 
     takes = Timings
     usage = "a ranker's time: use it with evaluate(rank(ranker, golden), golden)"
@@ -257,8 +256,9 @@ class TimeValues(MeasurementKind):
 class WholeRunValue(RunValues):
     """The whole run has one value, and no query has one.
 
-    What the metric's function returns for the queries are the values of its jackknife, whose mean
-    it is. Where others have the value of each query, it is that of the run.
+    For the queries, the metric's function returns the values of a jackknife, whose mean is the
+    value of the run. Where other kinds record the value of each query, this one records that of the
+    run.
     """
 
     improved = "the ranker"
@@ -267,7 +267,7 @@ class WholeRunValue(RunValues):
     depends_on = ("fingerprint", "catalogue")
 
     def left_out(self, values: FloatArray, counts: BoolArray) -> FloatArray:
-        """Return all values: a query cannot be left out of what it is one value of."""
+        """Return all values: no query can be left out of the one value."""
         return values
 
     def column(self, values: FloatArray) -> FloatArray:
@@ -279,7 +279,7 @@ class WholeRunValue(RunValues):
         return values[:0]  # type: ignore[return-value]
 
     def for_each(self, given: Given) -> Given | None:
-        """Return None: all queries count the same, and each is for itself."""
+        """Return None: all queries count the same and are independent."""
         return None
 
     def sliced_by(self, attributes: Iterable[str]) -> Iterable[str]:
@@ -287,7 +287,7 @@ class WholeRunValue(RunValues):
         return ()
 
     def refuse_parts(self, metric: object) -> None:
-        """Refuse to look at some of the queries only."""
+        """Refuse to look at only some of the queries."""
         raise MetricError(
             f"{metric} is {self.single}, and has no value of a slice or of some queries; leave out "
             "by=, or measure golden.subset(...)"

@@ -1,4 +1,4 @@
-"""The definition of a metric: its function, and what is declared of it."""
+"""The definition of a metric: its function and everything that is declared about it."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ At = Literal["cutoff", "recall"] | None
 """What the number after @ means: the cutoff or the recall level; None if no number is allowed."""
 
 Unit = Literal["query", "session", "run", "time"]
-"""What has one value each: a query, a session of a log, or (``run``) a query whose value depends
-on the other queries of the run, or (``time``) a query whose value is how long it took."""
+"""What has a value: a query; a session of a log; (``run``) a query whose value depends on the other
+queries of the run; or (``time``) a query whose value is how long it took."""
 
 KINDS: Mapping[str, MeasurementKind] = {
     "query": QueryValues(),
@@ -46,7 +46,7 @@ KINDS: Mapping[str, MeasurementKind] = {
     "time": TimeValues(),
     "whole": WholeRunValue(),
 }
-"""The kind of each unit of a metric; and of what is aggregated as one value of the whole run."""
+"""The kind for each unit of a metric, and for metrics with one value of the whole run."""
 
 Graded = bool | Callable[[Mapping[str, Value]], bool]
 """Whether a metric needs more than two grades to be informative, perhaps by its parameters."""
@@ -63,7 +63,7 @@ JUDGED_ONLY = Parameter(
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A registered metric: its function, and everything that is declared of it."""
+    """A registered metric: its function, and everything that is declared about it."""
 
     name: str
     compute: MetricFunction = field(repr=False)
@@ -81,11 +81,11 @@ class Definition:
     """Other tools' names for the metric with parameters of its own."""
     higher_is_better: bool = True
     ideal: float | None = None
-    """The best value, if it is neither the highest nor the lowest: the nearer the better."""
+    """The best value, if it is neither the highest nor the lowest; nearer values are better."""
     range: tuple[float, float] = (0.0, 1.0)
     at: At = "cutoff"
     unjudged: str = "not relevant"
-    """What an unjudged document counts as, in words; ``-`` if judgments are not used."""
+    """How an unjudged document counts, in words; ``-`` if judgments are not used."""
     trec_eval: tuple[str, ...] = ()
     aggregate: Aggregate = "arithmetic"
     unit: Unit = "query"
@@ -94,9 +94,9 @@ class Definition:
     """The name in ir_measures, if that library computes the metric; else None."""
 
     def as_spelled(self, name: str, given: Mapping[str, object]) -> Mapping[str, object]:
-        """Return the parameters that a name stands for, with those that were given.
+        """Return the parameters that a name implies, with those that were given.
 
-        Case matters where a spelling and the metric's own name differ in nothing else: trec_eval's
+        Case matters if a spelling differs from the metric's own name in nothing else: trec_eval's
         ``rbp`` is not ``RBP``.
         """
         own_names = {word.casefold() for word in (self.name, *self.aliases)}
@@ -110,7 +110,7 @@ class Definition:
 
     @property
     def kind(self) -> MeasurementKind:
-        """What has a value, and what follows from it."""
+        """What has a value, and what follows from that."""
         return KINDS["whole" if self.aggregate == "whole" else self.unit]
 
     @property

@@ -17,7 +17,7 @@ ABSENT = -1
 
 
 class KnownDocuments(Protocol):
-    """What is known about the N documents of a run; an error where a metric needs what is not."""
+    """What is known about the N documents of a run; if a metric needs more, an error."""
 
     @property
     def catalogue_size(self) -> int:
@@ -114,7 +114,7 @@ class Trails:
     """``[M]`` the 1-based rank of each selection."""
 
     selected_grade: FloatArray
-    """``[M]`` how good each selection is; 1 where the log does not say."""
+    """``[M]`` how good each selection is; 1 if the log does not say."""
 
     states: JudgedHits | None = None
     """The judged hits of the result lists of all N events; None without judgments."""
@@ -134,9 +134,9 @@ class Trails:
         return np.isnan(self.final_rank)
 
     def final_rank_from(self, grade: float | None) -> FloatArray:
-        """Return the rank of the final selection with at least a grade, NaN without one, ``[S]``.
+        """Return the rank of the final selection with at least this grade, or NaN, ``[S]``.
 
-        None: of the final selection with any grade.
+        None means any grade.
         """
         if grade is None:
             return self.final_rank

@@ -39,7 +39,7 @@ class LawReport:
     """The laws of a metric, tried on all rankings of five documents."""
 
     metric: str
-    """The metric that was asked for."""
+    """The requested metric."""
     checked: str
     """The metric that was tried: its cutoff is at most 4, so that one document lies below it."""
     scale: tuple[float, ...]
@@ -135,10 +135,10 @@ def sensitive(trials: Trials) -> Broken:
 
 
 def robust(trials: Trials) -> Broken:
-    """One swap changes the value by less than half of what the best ranking has.
+    """One swap changes the value by less than half of the best value.
 
-    The best of all rankings of these documents, above the worst end of the range or, if that is
-    infinite, above the worst of these rankings.
+    The best value is that of all rankings of these documents, measured from the worst end of the
+    range or, if that is infinite, from the worst of these rankings.
     """
     merits = trials.sign * trials.values
     best, of_worst = (

@@ -154,7 +154,7 @@ class Metric:
 
     @property
     def quantile(self) -> float | None:
-        """The share of the queries whose values its mean does not exceed; None if it is another."""
+        """The q of a mean that is a quantile; None for any other mean."""
         if self.definition.aggregate != "quantile":
             return None
         return dict(self.parameters).get("q", 0.5)  # type: ignore[return-value]
@@ -221,7 +221,7 @@ def metrics_of(metric: MetricLike | Sequence[MetricLike]) -> tuple[Metric, ...]:
 
 
 def _of_object(measure: object) -> Metric:
-    """Return our metric with the number of an ir_measures object, or one computed there."""
+    """Return our metric for an ir_measures object, or one that ir_measures computes."""
     parts = parts_of_measure(measure)
     if parts is not None:
         with suppress(MetricError):
@@ -233,7 +233,7 @@ _SAID = ("summary", "reference", "higher_is_better", "ideal", "range", "aggregat
 
 
 def described(metric: Metric) -> tuple[Callable[..., Metric], tuple[str, Mapping[str, Any]]]:
-    """Reduce a metric to what reports say of it, for a process that may not have registered it."""
+    """Reduce a metric to what reports show, for a process that may not have registered it."""
     _, (name,) = metric.__reduce__()
     return _known_or_described, (name, {each: getattr(metric.definition, each) for each in _SAID})
 
@@ -250,7 +250,7 @@ def _not_here(*_: object, **__: object) -> Any:
 
 @lru_cache(maxsize=1024)
 def _parse(text: str, _generation: int) -> Metric:
-    """Return the metric that ``text`` means; the generation makes new registrations count."""
+    """Return the metric that ``text`` means; the generation keeps the cache up to date."""
     if text.strip().startswith(PREFIX):
         return Metric(ir_measures_definition(text.strip().removeprefix(PREFIX)))
     trec_eval_name = _TREC_EVAL_NAME.fullmatch(text.strip())

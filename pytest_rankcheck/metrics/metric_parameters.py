@@ -38,7 +38,7 @@ class Parameter:
     allowed: str
     """The valid values, in words, for messages and the manual."""
     description: str = ""
-    """What it means. Empty: the docstring of the metric's function says so, in a paragraph that
+    """What it means. If empty, the docstring of the metric's function says so, in a paragraph that
     begins with the name and a colon."""
     is_required: bool = False
     """Whether a value must be given because no default would be right; then the default is None."""

@@ -32,7 +32,7 @@ from pytest_rankcheck.metrics.name_grammar import advice_on
 _FAMILIES = "pytest_rankcheck.metrics.families."
 """The package of the functions of our own metrics."""
 _MOST_USED = ("gain", "relevant_positions", "relevant_shares", "average_precision")
-"""The families whose names are looked for first: those of nDCG, RR, P, R and AP."""
+"""The families that are searched first for a name: those of nDCG, RR, P, R and AP."""
 
 _DEFINITIONS: dict[str, Definition] = {}
 _NAMES: dict[str, Definition] = {}
@@ -64,9 +64,9 @@ def metric(
 
     The function takes the judged hits, the cutoff (None for the whole ranking) and each parameter
     by keyword, and returns one float64 per query. The first line of its docstring is the metric's
-    summary. Of the other paragraphs, the metric's card has what begins with ``Formula:`` (plain
-    text), ``Use:`` (when to use it, in one sentence), ``Source:`` (paper, equation; without it, the
-    function), and the name of a parameter without a description.
+    summary. The metric's card also shows the paragraphs that begin with ``Formula:`` (plain text),
+    ``Use:`` (when to use it, in one sentence), ``Source:`` (paper, equation; without it, the
+    function), or the name of a parameter without a description.
 
     Args:
         name: the canonical name, as it is printed.
@@ -80,11 +80,11 @@ def metric(
             spellings: other tools' names for the metric with certain parameters, such as
             ``{"rbp": {"p": 0.9}}``; or with a function that translates the given parameters.
             higher_is_better: whether a higher value means a better ranking; by default, it does.
-            ideal: the best value, if neither the highest nor the lowest is: the nearer the better.
+            ideal: the best value, if it is neither the highest nor the lowest; nearer is better.
             range: the lowest and the highest possible value; by default, 0 to 1.
             at: what the number after @ means: the cutoff, the parameter ``recall``, or None if no
             number is allowed.
-            unjudged: what an unjudged document counts as, for the manual.
+            unjudged: how an unjudged document counts, for the manual.
             trec_eval: trec_eval's names for the metric that a number follows, such as ``ndcg_cut``
             in ``ndcg_cut_10``.
             aggregate: how the values of the queries are averaged.
@@ -132,7 +132,7 @@ def metric(
 
 
 def _explained(parameter: Parameter, said: Mapping[str, str]) -> Parameter:
-    """Return a parameter with what a docstring says of it, unless it is described already."""
+    """Return a parameter with its description from a docstring, unless it has one."""
     if parameter.description:
         return parameter
     return replace(parameter, description=said.get(parameter.name, ""))
@@ -184,7 +184,7 @@ def registered(name: str) -> Definition | None:
     """Return the metric with this name or alias, or None; case does not matter.
 
     The families are imported one after another, the most used first, until one has the name. Names
-    are unique, so the others could not have it.
+    are unique, so no other family can have it.
     """
     word = name.casefold()
     for family in _families():
@@ -213,7 +213,7 @@ def definition(name: str) -> Definition:
 
 
 def refusal_of(name: str) -> MetricError | None:
-    """Return the error for another tool's name that we refuse; None for any other name."""
+    """Return the error for a refused name of another tool; None for any other name."""
     advice = advice_on(name)
     if advice:
         return MetricError(f"'{quoted(name)}' is not a metric here: {advice}")
@@ -240,7 +240,7 @@ def _families() -> Sequence[str]:
 def _load_families() -> None:
     """Import all families.
 
-    Their metrics are then listed in the order of the modules, whichever was imported first.
+    Metrics are then listed in the order of the modules, whichever was imported first.
     """
     for family in _families():
         importlib.import_module(family)
@@ -250,7 +250,7 @@ def _load_families() -> None:
 
 
 _INTERACTIVE = "__main__"
-"""The module of a notebook's cells; every execution of a cell is a file of its own."""
+"""The module of a notebook's cells; each execution of a cell counts as its own file."""
 
 _EVERY_METRIC_HAS = ("cutoff", "hits", "judged_only")
 

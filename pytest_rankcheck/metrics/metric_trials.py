@@ -1,4 +1,4 @@
-"""The trials of a metric, on all rankings of five judged documents, and what they find wrong."""
+"""The trials of a metric on all rankings of five judged documents, and the faults they find."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Trials:
 
     @property
     def sign(self) -> int:
-        """-1 if lower is better: a value times the sign is a merit, of which more is better."""
+        """-1 if lower is better, else 1; a value times the sign is better if higher."""
         return 1 if self.metric.higher_is_better else -1
 
     def top(self, k: int) -> FloatArray:
@@ -109,7 +109,7 @@ class Trials:
 
     @cached_property
     def groups(self) -> IntArray:
-        """``[S]`` the number of the group of each ranking: those of the same documents."""
+        """``[S]`` the group of each ranking; a group has the rankings of the same documents."""
         return np.unique(self.ideal, axis=0, return_inverse=True)[1].reshape(-1)
 
     def best_of_group(self, values: FloatArray) -> FloatArray:

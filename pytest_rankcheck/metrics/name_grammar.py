@@ -2,7 +2,7 @@
 
 It is the grammar of ir_measures, so names carry over. A name is also a Python expression: it is
 parsed into a syntax tree, and every node is checked. Nothing is ever evaluated. Some names of other
-tools have no equal here, or several: then it is said what to write instead.
+tools have no equivalent here, or several; the error says what to write.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _not_a_name(text: str) -> MetricError:
 
 
 _NUMBER = re.compile(r"[_.]\d+(\.\d+)?$")
-"""A cutoff, as trec_eval writes it."""
+"""A cutoff in trec_eval's spelling."""
 
 _INSTEAD_OF = {
     "coverage": (

@@ -278,7 +278,7 @@ def _contributions(
     depths: Depths,
     ties: str,
 ) -> FloatArray:
-    """Return the part of each document that is in the ranking at each depth, from 0 to 1.
+    """Return the fraction of each document that is in the ranking at each depth, from 0 to 1.
 
     If a depth cuts a group of ties, each document of the group contributes the share of the group
     above the cut; with ``w``, it contributes fully. The shape is ``[documents, depths]``.

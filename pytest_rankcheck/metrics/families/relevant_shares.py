@@ -26,7 +26,7 @@ from pytest_rankcheck.metrics.relevance import (
 
 
 def _with_root_of_beta(given: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the beta of a SetF of ir_measures, whose own beta is the square of it.
+    """Return the beta of a SetF of ir_measures, which uses its square.
 
     ir_measures passes it to trec_eval as x in (x + 1) P R / (R + x P).
     """
