@@ -28,8 +28,6 @@ class Unpaired(ComparedValues):
     """The queries or sessions of ``before``."""
     before_clusters: IntArray | None = field(default=None, kw_only=True)
     """``[n0]`` the unit of each value before; None: each value is one."""
-    before_weights: FloatArray | None = field(default=None, kw_only=True)
-    """``[n0]`` how much each value before counts; None: all count the same."""
     sides: Sides = field(default=SIDES, kw_only=True)
     """What messages call the two samples: before, now."""
 
@@ -66,8 +64,8 @@ class Unpaired(ComparedValues):
 
     @cached_property
     def mean_before(self) -> float:
-        """The weighted mean before; NaN without values."""
-        return self.metric.mean(self.before, self.before_weights)
+        """The mean before; NaN without values."""
+        return self.metric.mean(self.before, None)
 
     @property
     def is_same(self) -> bool:
@@ -95,9 +93,7 @@ class Unpaired(ComparedValues):
         """How precisely the difference of the two means is known."""
         low, high = sorted(self._sign * limit for limit in self.metric.definition.range)
         now, weights_now = unit_means(self._sign * self.after, self.weights, self.clusters)
-        before, weights_before = unit_means(
-            self._sign * self.before, self.before_weights, self.before_clusters
-        )
+        before, weights_before = unit_means(self._sign * self.before, None, self.before_clusters)
         return TwoSamples(
             now,
             weights_now,

@@ -64,11 +64,6 @@ class Events:
         return values
 
     @property
-    def selected(self) -> IntArray:
-        """How many selections each event has, ``[N]``."""
-        return np.bincount(self.selections["event"], minlength=len(self))
-
-    @property
     def sizes(self) -> IntArray:
         """How many events each session has, ``[S]``."""
         return np.bincount(self.column("session"), minlength=len(self.session_ids))

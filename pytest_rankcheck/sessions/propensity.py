@@ -11,7 +11,6 @@ clipped (Strehl, Langford, Li and Kakade, Learning from logged implicit explorat
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 
@@ -20,6 +19,7 @@ import numpy as np
 from pytest_rankcheck.argument_checks import is_number
 from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.files.plain_values import finite_number
 
 Propensity = str | Mapping[int, float] | Sequence[float]
 """``"power(eta)"``, a table ``{rank: propensity}``, or the propensities from rank 1 on."""
@@ -71,11 +71,8 @@ def propensity_text(propensity: Propensity) -> str:
 def _exponent(propensity: str) -> float:
     """Return eta of ``power(eta)``."""
     match = _POWER.fullmatch(propensity.strip())
-    try:
-        exponent = float(match[1]) if match else math.nan
-    except ValueError:
-        exponent = math.nan
-    if not (math.isfinite(exponent) and exponent >= 0):
+    exponent = finite_number(match[1]) if match else None
+    if exponent is None or exponent < 0:
         raise _invalid(propensity)
     return exponent
 

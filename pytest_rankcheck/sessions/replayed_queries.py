@@ -103,9 +103,8 @@ def replayed_queries(
     replayed = list(_replayed(log, options, name))
     ranks = np.array([rank for state in replayed for rank in state.grades], dtype=np.int64)
     is_weighted = options.propensity is not None
-    propensities = np.ones(len(ranks))
-    if options.propensity is not None:
-        propensities = propensities_of(ranks, options.propensity)
+    given = options.propensity
+    propensities = np.ones(len(ranks)) if given is None else propensities_of(ranks, given)
     replay = options.replay(propensities)
     weights = (1.0 / np.maximum(propensities, replay.clip or 0.0)).tolist()
     units = None if cluster_by is None else log.units_by(cluster_by)
@@ -169,11 +168,12 @@ def _places(log: LogContents, options: ReplayOptions, final: IntArray, name: str
     Raises:
         SessionLogError: the log has no selections, or the results shown are unknown.
     """
-    has_selection = log.events.selected > 0
     if options.states == "prefixes":
         chosen = np.flatnonzero(np.arange(len(log.events)) <= final[log.events.column("session")])
+    elif options.states == "last":
+        chosen = final[final >= 0]
     else:
-        chosen = final[final >= 0] if options.states == "last" else np.flatnonzero(has_selection)
+        chosen = np.unique(log.events.selections["event"])
     if not len(chosen):
         raise SessionLogError(
             f"session log '{quoted(name)}' has no selections, so there is nothing to replay"
