@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
-from io import StringIO
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -32,8 +31,10 @@ def leaderboards(
     """
     boards: dict[tuple[Inputs, str, str], dict[str, Any]] = {}
     for evaluation, inputs in session.config.stash[SHOWN].values():
-        if evaluation.kind.recur and inputs.config.candidates:
-            board = (inputs, evaluation.golden.name, evaluation.golden.fingerprint)
+        name = evaluation.golden.name
+        # The best of many candidates on a sealed set would be fitted to it.
+        if evaluation.kind.recur and inputs.config.candidates and not inputs.is_sealed(name):
+            board = (inputs, name, evaluation.golden.fingerprint)
             boards.setdefault(board, {}).setdefault(evaluation.name, evaluation)
     found: list[ReportedFinding] = []
     with warnings.catch_warnings():
@@ -42,7 +43,8 @@ def leaderboards(
             with suppress(RankcheckError):  # of the ranker itself; its tests have failed
                 found.append(_leaderboard(session, inputs, measured, findings))
     nothing = (
-        "there is none, because no test with candidates measured a run with the fixture evaluation"
+        "there is none, because no test with candidates measured a run with the fixture evaluation "
+        "on a golden set that is not sealed"
     )
     return found or [Note(Topic.LEADERBOARD, nothing)]
 
@@ -72,26 +74,16 @@ def _leaderboard(
         try:
             if name in measured:
                 raise ConfigurationError("the ranker has this name; choose another")
-            with _unheard() if inputs.is_sealed(golden.name) else nullcontext():
-                ranker = specification if isinstance(specification, str) else specification()
-                run = ranked_once(session, ranker, golden, origin, 1)
+            ranker = specification if isinstance(specification, str) else specification()
+            run = ranked_once(session, ranker, golden, origin, 1)
             candidate = inputs.evaluation(run, golden)
             compare_runs({name: candidate}, golden, metrics)  # what is wrong is its own fault
             measured[name] = candidate
         except (Exception, SystemExit, pytest.skip.Exception, pytest.fail.Exception) as error:
             reason = quoted(str(error).partition("\n")[0], 300)
-            what = type(error).__name__
-            failures[name] = what if inputs.is_sealed(golden.name) else f"{what}: {reason}"
+            failures[name] = f"{type(error).__name__}: {reason}"
     board = compare_runs(measured, golden, metrics, against=ships)
     return LeaderboardFinding(board, failures)
-
-
-@contextmanager
-def _unheard() -> Iterator[None]:
-    """Drop output and warnings; no test is left that pytest could attribute them to."""
-    with redirect_stdout(StringIO()), redirect_stderr(StringIO()), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 def _of_gates(golden_name: str, findings: Sequence[ReportedFinding]) -> Sequence[str]:
