@@ -166,14 +166,16 @@ class RankedRun(Source):
         is_whole = len(candidates) <= self.joined.retrieved[code]
         return is_whole and candidates.issuperset(self.ranking(self.query_ids[code]))
 
-    @cached_property
-    def hits(self) -> Sequence[JudgedHits]:
+    @property
+    def hits(self) -> Iterator[JudgedHits]:
         """The judged hits of all queries, in blocks."""
-        blocks = judged_hits(self.joined, self.golden, self._block)
-        return tuple(
-            replace(hits, about=partial(self._about, number * self._block))
-            for number, hits in enumerate(blocks)
-        )
+        # They refer to the run, so if it kept them, its memory would not be used again at once.
+        for number, hits in enumerate(self._blocks):
+            yield replace(hits, about=partial(self._about, number * self._block))
+
+    @cached_property
+    def _blocks(self) -> Sequence[JudgedHits]:
+        return tuple(judged_hits(self.joined, self.golden, self._block))
 
     def _about(self, start: int) -> HitDocuments:
         """Return what is known about the documents of a block that begins at a query."""

@@ -108,7 +108,7 @@ class Judgments:
             for code, (begin, stop) in enumerate(bounds, start=first):
                 yield self.query_ids[code], documents[begin:stop], grades[begin:stop]
 
-    @cached_property
+    @property
     def by_query(self) -> GradesByQuery:
         """The grades of the documents of each query, as a mapping."""
         return GradesByQuery(self)

@@ -1,5 +1,6 @@
 """An evaluation: a run measured on a golden set, lazily, per query and by slice."""
 
+import gc
 import math
 
 import numpy as np
@@ -14,6 +15,7 @@ from pytest_rankcheck import (
     Metric,
     Run,
     RunError,
+    compare,
     evaluate,
 )
 from pytest_rankcheck.metrics.metric_definition import Definition
@@ -173,3 +175,25 @@ def test_ties_and_duplicates_are_those_of_the_run() -> None:
         ConfigurationError, match="duplicates=close_gaps does not fit run 'bm25', which"
     ):
         evaluate(run, GOLDEN, conventions=Conventions(duplicates="close_gaps"))
+
+
+def test_memory_is_used_again_though_the_garbage_collector_is_off() -> None:
+    """In a loop over pairs, each pair is dropped before the collector would look for it."""
+
+    def compared() -> None:
+        golden = GoldenSet.from_dict({"a": {"d1": 1, "d2": 2}}, queries={"a": "red shoes"})
+        before, after = (
+            evaluate(Run.from_dict({"a": docs}), golden) for docs in (["d2", "d1"], ["d1", "d2"])
+        )
+        assert after.values("RR(rel=2)") == [0.5]
+        assert compare(after, before).values("nDCG@10").losses == 1
+        assert golden.grades("a") == {"d1": 1, "d2": 2}
+
+    compared()  # what is imported now is not counted
+    gc.collect()
+    gc.disable()
+    try:
+        compared()
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
