@@ -91,7 +91,7 @@ def _answer(row: ProofRow, proof: Proof) -> str:
         return "lowers no mean"
     advice = "no gate can without blocking innocent changes; expectations can"
     if row.advice:
-        advice = f"a gate that blocks it: {quoted(row.advice, 200)}"
+        advice = f"a gate of its own blocks it: {quoted(row.advice, 200)}"
     elif proof.blocks_innocents:
         advice = "no advice while the gates block so many innocent changes"
     return f"{advice}; blocked {often}" if row.blocked else advice

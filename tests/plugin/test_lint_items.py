@@ -53,7 +53,7 @@ def test_what_becomes_of_queries_that_cannot_score_is_said_as_the_convention_has
     """By the linter and in the summary of any session."""
     golden = GoldenSet.from_dict({"m": {"a": 2, "b": 0}, "n": {"a": 0}}, {"m": "red", "n": "hat"})
     for value, fate in (
-        ("zero", "They score 0 (GAUC leaves them out) whatever the ranker does"),
+        ("zero", "They score 0 in all metrics but GAUC, whatever the ranker does"),
         ("exclude", "They are left out of every mean"),
     ):
         inputs = Inputs(Config(conventions={"no_relevant": value}))

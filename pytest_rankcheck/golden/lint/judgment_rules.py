@@ -17,7 +17,7 @@ _MOST_CODES = 10
 _NAMED = 10
 """How many wrong grades are named with their places."""
 _FATES = {
-    "zero": "They score 0 (GAUC leaves them out) whatever the ranker does",
+    "zero": "They score 0 in all metrics but GAUC, whatever the ranker does",
     "exclude": "They are left out of every mean",
     "one": "Their nDCG and AP are 1 whatever the ranker does, and other metrics 0",
     "one_in_ndcg": "Their nDCG is 1 whatever the ranker does, and other metrics 0",
