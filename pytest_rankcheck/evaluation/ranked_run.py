@@ -167,11 +167,13 @@ class RankedRun(Source):
         return is_whole and candidates.issuperset(self.ranking(self.query_ids[code]))
 
     @property
-    def hits(self) -> Iterator[JudgedHits]:
+    def hits(self) -> Sequence[JudgedHits]:
         """The judged hits of all queries, in blocks."""
         # They refer to the run, so if it kept them, its memory would not be used again at once.
-        for number, hits in enumerate(self._blocks):
-            yield replace(hits, about=partial(self._about, number * self._block))
+        return tuple(
+            replace(hits, about=partial(self._about, number * self._block))
+            for number, hits in enumerate(self._blocks)
+        )
 
     @cached_property
     def _blocks(self) -> Sequence[JudgedHits]:
