@@ -97,7 +97,7 @@ class DocIdMap:
             return str(mapped)
         raise ConfigurationError(
             f"doc_id={quoted(self.name)} maps document '{quoted(doc_id)}' to "
-            f"{quoted(repr(mapped), 60)}; an id is a text that is not empty"
+            f"{quoted(repr(mapped), 60)}; an id must be a nonempty text"
         )
 
 

@@ -305,8 +305,8 @@ class WholeRunValue(RunValues):
         """Refuse a rule that tests the differences of queries."""
         raise ConfigurationError(
             f"{metric} is {self.single}, and {rule} tests differences of "
-            "queries; a test that draws queries anew would be wrong too: a sample with "
-            "repeats has 63% of the queries, and shows fewer documents. Gate it with a "
+            "queries; resampling queries would be wrong too: a sample with repeats has 63% of the "
+            "queries, and shows fewer documents. Gate it with a "
             "tolerance, such as Gate.tolerance(abs=0.01)"
         )
 

@@ -131,7 +131,7 @@ class _Coverage:
         rule = "What was gated must stay gated: run the test again, or retire the baseline"
         if reference and not unrun.path.exists() and reference.missing_history:
             remedies = [reference.missing_history]
-            rule = "A shallow clone cannot tell what the reference has added since"
+            rule = "A shallow clone does not show what the reference has added since"
         elif loss is Loss.LEFT_OUT:
             remedies, rule = (
                 [],

@@ -70,7 +70,7 @@ class Config:
     )
     scale: float | None = setting(
         above_zero("the highest grade of the scale, a number above 0"),
-        "the highest grade that a document could get, where no judgment has it",
+        "the highest grade that a document could get, if no judgment has it",
     )
     split: str | None = setting(TEXT, "which judgments of a BEIR folder (default: test)")
     max_unpacked: float | None = setting(
@@ -79,7 +79,7 @@ class Config:
     )
     contradictions: str = setting(
         one_of("error", "first", "last", "highest", default="error"),
-        "what counts where a document is judged twice: first, last, highest, or error (default)",
+        "what counts if a document is judged twice: first, last, highest, or error (default)",
     )
     doc_id_lines: tuple[str, ...] = setting(
         LINES,
@@ -103,8 +103,8 @@ class Config:
     )
     interactions: Path | None = setting(
         PATH,
-        "a table with the columns user and item: what each user, whose id is that of a query, has "
-        "interacted with before",
+        "a table with the columns user and item: what each user has interacted with before; "
+        "queries have the ids of users",
     )
     sealed: tuple[str, ...] = setting(
         LINES,
@@ -161,7 +161,7 @@ class Config:
     )
     save_run_format: str | None = flag(
         one_of(*RUN_ENDINGS, default=None),
-        "trec (default; jsonl where ids have white space), parquet, csv or jsonl",
+        "trec (default; jsonl if ids have white space), parquet, csv or jsonl",
         metavar="FORMAT",
     )
     replicates: int = option(

@@ -104,7 +104,7 @@ def failing(doc_id: str) -> str:
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
-        (len, "doc_id=len maps document 'a' to 1; an id is a text that is not empty"),
+        (len, "doc_id=len maps document 'a' to 1; an id must be a nonempty text"),
         (failing, "doc_id=failing failed on document 'a': IndexError: list index out of range"),
         ("remove_prefix:a", "doc_id=remove_prefix:a maps document 'a' to ''"),
     ],
@@ -259,7 +259,7 @@ def test_a_wrong_column_is_refused() -> None:
         ({**BY_SOURCE, "doc_id": []}, "is invalid"),
         (
             {"doc_id": "attribute:source", "documents": CHUNKS.assign(source=1.5)},
-            "maps document 'c3' to 1.5; an id is a text",
+            "maps document 'c3' to 1.5; an id must be a nonempty text",
         ),
     ):
         with pytest.raises(ConfigurationError, match=re.escape(message)):

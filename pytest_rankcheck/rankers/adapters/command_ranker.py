@@ -173,7 +173,7 @@ class _Command(Adapter):
             said = quoted(line[:200].decode(errors="replace"))
             raise RankerError(
                 f"{where} is '{said}', not an answer such as "
-                '{"query_id": "q1", "ranking": ["d7", "d3"]}; write all else to standard error'
+                '{"query_id": "q1", "ranking": ["d7", "d3"]}; write the rest to standard error'
             ) from None
         try:
             query_id, ranking = ranked_entry(entry, where)

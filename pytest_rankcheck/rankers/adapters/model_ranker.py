@@ -140,7 +140,7 @@ def model_features(ranker: object, golden: GoldenSet) -> Mapping[str, str]:
 
     if not isinstance(ranker, _Model):
         raise RankerError(
-            f"the ranker is {quoted(ranker, 100)}, whose features are not known; remove "
+            f"the features of ranker {quoted(ranker, 100)} are not known; remove "
             "model:features from rankcheck_world, or rank with rankers.model"
         )
     table, _ = ranker.cells(candidates_frame(golden, golden.query_ids), golden)

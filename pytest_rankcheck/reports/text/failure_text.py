@@ -45,7 +45,7 @@ _FACTS = 12
 _REMARKS, _REMARKS_ALONE = 5, 20
 _FEWEST_FALLS = 7
 """Whatever fewer queries share may be chance, at the 1% level of the tests for causes."""
-_HELD = "a value that the ranker must hold"
+_HELD = "a value that the ranker must meet"
 
 
 def failure_lines(explanation: Explanation, *, in_full: bool = False) -> Sequence[str]:

@@ -89,7 +89,7 @@ def test_the_features_of_a_model_are_described(tmp_path: Path) -> None:
         "feature boost": "varying",
     }
     assert [*model_features(model(Sum(1), ["g"]), golden)] == ["feature g"], "only what it uses"
-    with pytest.raises(RankerError, match="whose features are not known; remove model:features"):
+    with pytest.raises(RankerError, match="are not known; remove model:features"):
         model_features(len, golden)
 
 
