@@ -342,6 +342,8 @@ class TestAnswers(unittest.TestCase):
                 self.assertEqual(query, "")
 """
 SUBTESTS_OF_FIXTURE = """
+import pytest
+
 def test_answers(ranking_run, subtests):
     for query in sorted(ranking_run)[:2]:
         with subtests.test(query, text=query):
@@ -352,9 +354,12 @@ def test_answers(ranking_run, subtests):
 """
 
 
-def test_subtests_name_nothing(sealed: Project) -> None:
-    has_fixture = hasattr(pytest, "Subtests")  # of pytest 9
-    sealed.test(SUBTESTS + (SUBTESTS_OF_FIXTURE if has_fixture else ""))
+@pytest.mark.parametrize("text", [SUBTESTS, SUBTESTS_OF_FIXTURE], ids=["unittest", "fixture"])
+def test_subtests_name_nothing(sealed: Project, text: str) -> None:
+    if text is SUBTESTS_OF_FIXTURE and not hasattr(pytest, "Subtests"):
+        pytest.skip("pytest 8 has no such fixture")
+    sealed.write("pyproject.toml", CONFIGURATION.replace('"golden/web.jsonl", ', ""))
+    sealed.test(text)
     done = sealed.run(*REPORTS)
     assert done.ret == 1
     assert "AssertionError on golden set 'holdout', which is sealed" in done.stdout.str()
