@@ -85,7 +85,9 @@ def explained_falls(
         known: further fields.
     """
     evaluation = comparison.evaluation
-    pairs = {str(metric): verdict.leading.pairs for metric, verdict in verdicts.items()}
+    label = _shared(verdict.leading.label for verdict in verdicts.values())
+    parts = {m: verdict.leading if label else verdict.overall for m, verdict in verdicts.items()}
+    pairs = {str(metric): part.pairs for metric, part in parts.items()}
     losses = _losses(pairs.values())
     worst = _largest(losses)
     values = {query_id: dict[str, tuple[float | None, float]]() for query_id in worst}
@@ -104,9 +106,10 @@ def explained_falls(
     return explained_state(
         evaluation,
         of,
-        failures=tuple(_failure(comparison, *each, in_full=in_full) for each in verdicts.items()),
+        failures=tuple(_failures(comparison, verdicts, in_full=in_full)),
         slices=tuple(_slices(verdicts)),
         in_common=_in_common(comparison, verdicts, world),
+        worst_of=label,
         fallen=len(losses),
         worst=tuple(_query(evaluation, each, values[each], documents) for each in worst),
         taken_over=tuple(_taken_over(comparison, verdicts)),
@@ -135,7 +138,8 @@ def explained_bounds(
         MetricFailure(each, bound=bounds[each], leading=next(part for part in parts if part.fails))
         for each, parts in failing.items()
     ]
-    places = bounded_places(evaluation, by)
+    label = _shared(failure.leading.label for failure in failures if failure.leading)
+    places = bounded_places(evaluation, by)[label]
     excess: dict[str, float] = {}
     values: dict[str, dict[str, tuple[float | None, float]]] = {}
     for failure in failures:
@@ -158,6 +162,7 @@ def explained_bounds(
         len(bounds),
         failures=tuple(failures),
         slices=tuple(_bounded_slices(failing)),
+        worst_of=label,
         fallen=len(excess),
         worst=tuple(_query(evaluation, each, values[each], documents) for each in worst),
         **known,
@@ -196,19 +201,24 @@ def _losses(pairs_of_metrics: Iterable[ComparedValues]) -> Mapping[str, float]:
     return losses
 
 
+def _shared(labels: Iterable[str]) -> str:
+    """Return the slice that everything is about; empty if that is all queries, or differs."""
+    different = {*labels}
+    return different.pop() if len(different) == 1 else ""
+
+
 def _largest(losses: Mapping[str, float]) -> Sequence[str]:
     return sorted(losses, key=losses.__getitem__, reverse=True)[:_WORST]
 
 
 def _beyond(
-    evaluation: Evaluation, failure: MetricFailure, places_of: Mapping[str, Sequence[int]]
+    evaluation: Evaluation, failure: MetricFailure, some: Sequence[int]
 ) -> Mapping[str, tuple[float, float]]:
     """Return the value of each query beyond its bound, and its share of the largest excess."""
-    bound, leading = failure.bound, failure.leading
+    bound = failure.bound
     assert bound is not None
-    assert leading is not None
     values = evaluation.values(failure.metric)
-    places = failure.metric.kind.of_each(np.asarray(places_of[leading.label], dtype=np.intp))
+    places = failure.metric.kind.of_each(np.asarray(some, dtype=np.intp))
     distances = bound.excess(values[places])
     chosen = np.flatnonzero(distances > 0)
     chosen = chosen[np.argsort(-distances[chosen], kind="stable")]
@@ -222,13 +232,16 @@ def _beyond(
     }
 
 
-def _failure(
-    comparison: Comparison, metric: Metric, verdict: Verdict, *, in_full: bool
-) -> MetricFailure:
-    interval = whole_interval(comparison.evaluation, metric)
-    crossing = comparison.crossing(verdict.overall.pairs)
-    told = verdict_numbers(verdict, in_full=in_full, has_evidence=in_full)
-    return MetricFailure(metric, told, interval=interval, crossing=crossing)
+def _failures(
+    comparison: Comparison, verdicts: Mapping[Metric, Verdict], *, in_full: bool
+) -> Iterator[MetricFailure]:
+    """Yield each metric: the only one with what its verdict rests on, several with all queries."""
+    for metric, verdict in verdicts.items():
+        part = verdict.leading if len(verdicts) == 1 else verdict.overall
+        told = verdict_numbers(verdict, in_full=in_full, has_evidence=in_full)
+        interval = whole_interval(comparison.evaluation, metric)
+        crossing = comparison.crossing(part.pairs)
+        yield MetricFailure(metric, told, interval=interval, crossing=crossing)
 
 
 def _in_common(

@@ -205,9 +205,11 @@ class Explanation:
     """For the first metric that fell in more than one query; without one, only the world's
     changes."""
     fallen: int = 0
-    """How many queries fell in any of the metrics that failed, or have answers that differ."""
+    """How many of them fell in any of the metrics that failed, or have answers that differ."""
     worst: tuple[ExplainedQuery, ...] = ()
     """The queries that fell most."""
+    worst_of: str = ""
+    """The slice of which these are, as ``attribute=value``; empty: of all queries."""
     facts: tuple[str, ...] = ()
     """What a check without a metric counted."""
     answered: tuple[AnsweredQuery, ...] = ()

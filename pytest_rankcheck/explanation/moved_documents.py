@@ -77,6 +77,10 @@ def moved_documents(
     )[:_RELEVANT]
     if all(map(ignores_order, metrics)):
         relevant = [doc for doc in relevant if crossed(doc)] or relevant
+    if not relevant and len(known) < len(metrics):  # a metric that looks at whole rankings
+        both = (doc for doc in grades if grades[doc] > 0 and None not in sides(doc))
+        deep = (doc for doc in both if before[doc] != now[doc])
+        relevant = sorted(deep, key=importance)[:_RELEVANT]
     places = {before.get(doc) for doc in relevant}
     is_shallow = min(known, default=TOP) <= TOP
     came = [

@@ -109,3 +109,13 @@ def test_what_a_user_has_seen_is_marked_among_what_took_the_place(tmp_path: Path
     then, now = (evaluate(Run.from_dict({"q": docs}), golden) for docs in (["first"], ["old"]))
     with pytest.raises(AssertionError, match=r"old .unjudged."):
         assert_not_regressed(now, then, "RR")
+
+
+def test_a_metric_without_a_cutoff_names_what_moved_below_the_top() -> None:
+    golden = GoldenSet.from_dict({"q": {"deep": 1}})
+    then, now = (
+        evaluate(Run.from_dict({"q": [*(f"x{n}" for n in range(rank)), "deep"]}), golden)
+        for rank in (20, 30)
+    )
+    with pytest.raises(AssertionError, match=r"\n      deep .grade 1.  21 -> 31$"):
+        assert_not_regressed(now, then, "FirstRank")

@@ -103,6 +103,35 @@ def test_most_is_said_of_a_slice_that_fell_more_than_others_in_each_metric() -> 
     assert not said({0: lost, 1: lost})
 
 
+def test_queries_and_documents_are_counted_where_the_metrics_fell() -> None:
+    """In a slice if the failure is about one; several metrics that fell elsewhere: everywhere."""
+    golden = GoldenSet.from_dict(
+        {f"q{n}": {"d": 1} for n in range(80)},
+        attributes={f"q{n}": {"half": "ab"[n // 40]} for n in range(80)},
+    )
+    first, second = ["d", "x", "y"], ["x", "d", "y"]
+    then = [first] * 40 + [second] * 40
+    now = [second] * 10 + [first] * 30 + [["x", "y", "d"]] * 5 + [first] * 35  # b is better
+    before, after = (
+        evaluate(Run.from_dict({f"q{n}": docs for n, docs in enumerate(side)}), golden)
+        for side in (then, now)
+    )
+
+    def text_of(*metrics: str) -> str:
+        with pytest.raises(AssertionError) as failure:
+            assert_not_regressed(after, before, metrics, by="half", gate=Gate.tolerance(abs=0.02))
+        return str(failure.value)
+
+    assert "10 queries worse, 0 better, 30 equal; 10 relevant documents left the top 1" in text_of(
+        "P@1"
+    )
+    assert "the queries of half=a that fell most, of 10\n" in text_of("RR")
+    assert "the queries of half=a that fell most, of 10\n" in text_of("RR", "P@1")
+    assert "the queries that fell most, of 15\n" in text_of("RR", "P@2"), "P@2 fell everywhere"
+    with pytest.raises(AssertionError, match="the queries of half=a that miss the bound most, of"):
+        assert_at_least(after, {"RR": 0.89, "P@1": 0.78}, by="half")
+
+
 def test_a_failure_with_everything_has_40_lines_at_most_and_all_with_v() -> None:
     document = RankedDocument("d" * 60, "t" * 40, 1.0, 2, 1)
     query = ExplainedQuery(

@@ -135,7 +135,8 @@ def _worst(explanation: Explanation) -> Iterator[str]:
     if not shown:
         return
     of = f", of {explanation.fallen:,}" if explanation.fallen > len(shown) else ""
-    yield f"  the {units} that {_fell(explanation)} most{of}"
+    place = f" of {quoted(explanation.worst_of)}" if explanation.worst_of else ""
+    yield f"  the {units}{place} that {_fell(explanation)} most{of}"
     documents = [_documents(query, explanation) for query in shown]
     everywhere = common_place(documents)
     if everywhere:
