@@ -61,14 +61,16 @@ class SessionFindings:
         terminal.
         """
         config = session.config
+        unrun: Sequence[ReportedFinding] = ()
         if self._watched.uses_baselines:
             from pytest_rankcheck.plugin.gate_coverage import coverage_findings
 
             unrun = coverage_findings(config, self._watched, self.findings, exitstatus)
             self.findings += unrun
-            if session.exitstatus == pytest.ExitCode.OK and any(each.failed for each in unrun):
-                session.exitstatus = pytest.ExitCode.TESTS_FAILED
         result = yield
+        # Now, because many a conftest lets a test session pass that has collected no test.
+        if session.exitstatus == pytest.ExitCode.OK and any(each.failed for each in unrun):
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
         self.findings += [*_notes_from_git(config, self._watched, self.findings)]
         ended = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
         if config.stash[CONFIG].leaderboard and session.exitstatus in ended:

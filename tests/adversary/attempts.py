@@ -310,6 +310,11 @@ def pytest_configure(config):
     config.option.rankcheck_baseline_ref = None
 """
 COLLECTS_ONLY = NO_REFERENCE.replace("rankcheck_baseline_ref = None", "collectonly = True")
+NO_TESTS_PASS = """
+def pytest_sessionfinish(session, exitstatus):
+    if exitstatus == 5:
+        session.exitstatus = 0
+"""
 OTHER_REPOSITORY = """
 import os, subprocess
 from pathlib import Path
@@ -599,6 +604,11 @@ ATTEMPTS = {
     ),
     "`addopts` has an option of an installed plugin that deselects the test": Attempt(
         (worse, *SHARDED, addopts("--shard=2")), B, DESELECTED
+    ),
+    "a conftest lets a session without tests pass, and the test is not collected": Attempt(
+        (worse, write(CONFTEST, NO_TESTS_PASS), edit("def test_mrr", "def check_mrr")),
+        B,
+        "its test is gone",
     ),
     "a conftest lets pytest collect only": Attempt(
         (worse, write(CONFTEST, COLLECTS_ONLY)), B, "ended before its test"
