@@ -34,21 +34,10 @@ from pytest_rankcheck.extension_registry import ExtensionRegistry
 
 _EPILOG = """examples:
   python -m pytest_rankcheck init
-  python -m pytest_rankcheck compare main.run branch.run --golden golden/web.jsonl
+  python -m pytest_rankcheck lint golden/web.jsonl
   python -m pytest_rankcheck compare tests/baselines/test_ranking/test_mrr--web.json new.run \\
       --golden golden/web.jsonl --gate "noninferior(margin=0.02)" --by locale --html report.html
-  python -m pytest_rankcheck compare bm25.run dense.run hybrid.run --golden golden/web.jsonl
-  python -m pytest_rankcheck show new.run --golden golden/web.jsonl --metric nDCG@10 --by locale
-  python -m pytest_rankcheck lint golden/web.jsonl
-  python -m pytest_rankcheck pool bm25.run dense.run --golden golden/web.jsonl --out to-judge.csv
-  python -m pytest_rankcheck import-judgments to-judge.csv --golden golden/web.jsonl
-  python -m pytest_rankcheck sessions logs/week.jsonl --reading first_rank=0
-  python -m pytest_rankcheck metrics nDCG
-  python -m pytest_rankcheck metrics Revenue --import conftest
   python -m pytest_rankcheck history --metric nDCG@10 --since 3.months
-  python -m pytest_rankcheck retire tests/baselines/test_ranking/test_old--web.json \\
-      --reason "replaced by test_new"
-  python -m pytest_rankcheck unrun reports/*.json --baseline-ref origin/main
 
 exit codes: 0 passed, 1 the gate blocks (or the linter found errors, gates
 did not run, or judgments conflict), 2 inconclusive, or invalid usage or input"""
