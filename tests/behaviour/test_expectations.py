@@ -305,7 +305,7 @@ def test_a_top_below_the_depth_of_the_run_cannot_be_checked() -> None:
     assert_expectations(run, GOLDEN, [Expectation.not_in_top(20, "d20", query="q")])
     message = (
         "d20 not in the top 21 looks at the first 21 documents of each ranking, but only 20 were "
-        "asked for; rank to a depth of at least 21: rankcheck_depth = 21"
+        "asked for; measure at most 20, or rank to a depth of at least 21: rankcheck_depth = 21"
     )
     with pytest.raises(ConfigurationError, match=message):
         assert_expectations(run, GOLDEN, [Expectation.not_in_top(21, "d20", query="q")])
