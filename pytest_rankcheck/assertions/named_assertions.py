@@ -81,7 +81,7 @@ def _not_regressed(name: str) -> Callable[..., None]:
         metric = _metric(name, k, options)
         assert_not_regressed(evaluation, baseline, metric, **options)
 
-    return _described(check, name, "not_regressed", "{} regressed against the baseline")
+    return _described(check, name, "not_regressed", "the mean {} regressed against the baseline")
 
 
 def _described(

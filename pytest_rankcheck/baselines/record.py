@@ -62,7 +62,7 @@ class RecordedSet:
 
     @classmethod
     def of(cls, golden: JudgedQueries, metrics: Iterable[Metric]) -> RecordedSet:
-        """Return what is recorded of a golden set on which some metrics are measured."""
+        """Return what is recorded about a golden set on which these metrics are measured."""
         is_known = golden.catalogue and any("catalogue" in m.kind.depends_on for m in metrics)
         size = golden.catalogue.size if golden.catalogue and is_known else None
         counts = len(golden), golden.judgment_count
@@ -71,7 +71,7 @@ class RecordedSet:
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """An approved measurement: a header, and one line a query.
+    """An approved measurement: a header, and one line per query.
 
     The fields are those of the file, in its order; ``record.schema.json`` describes them. In the
     file, ``unknown`` is part of the ``metrics``.

@@ -1,4 +1,4 @@
-"""The lines of a record, one a query or session, held in columns."""
+"""The lines of a record, one per query or session, held in columns."""
 
 from __future__ import annotations
 

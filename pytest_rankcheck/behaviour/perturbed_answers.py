@@ -47,7 +47,7 @@ class PerturbedQuery:
     value_after: float = math.nan
     """The metric of the perturbed query, with the same judgments."""
     gain: float = math.nan
-    """How much better the metric is of the perturbed query; positive is always better."""
+    """How much better the metric of the perturbed query is; positive is always better."""
     failure: Exception | None = None
     """The error that the ranker raised on the perturbed query, if any."""
 

@@ -30,13 +30,13 @@ RunLike = Run | Evaluation | str | PathLike[str]
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """A metric of a run, compared with the base run."""
+    """A metric of a run, compared with the run `RunsComparison.against`."""
 
     run: str
     metric: str
     mean: float
     difference: float
-    """How far the mean is above that of the base run."""
+    """How far the mean is above that of the other run."""
     low: float
     """The lower end of the 95% interval of the difference (Student's t)."""
     high: float
@@ -44,7 +44,7 @@ class RunRow:
     p: float
     """Two-sided p of the difference (Student's t), corrected for all runs and metrics (Holm)."""
     wins: int
-    """How many queries are better than in the base run."""
+    """How many queries are better than in the other run."""
     ties: int
     """How many queries are equal."""
     losses: int
@@ -111,7 +111,7 @@ class RunsComparison:
 
     @property
     def best_first(self) -> Sequence[RunRow]:
-        """The rows, those of the run that is best by the first metric first."""
+        """The rows, starting with the run that is best by the first metric."""
         first = {row.run: row.mean for row in reversed(self.rows)}
         sign = -1 if Metric.parse(self.rows[0].metric).higher_is_better else 1
         return sorted(self.rows, key=lambda row: (sign * first[row.run], row.run))

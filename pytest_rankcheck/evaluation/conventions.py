@@ -139,7 +139,7 @@ class Conventions:
         return given or cls()
 
     def to_dict(self) -> dict[str, str]:
-        """Return the conventions by name; those in `_LATER` only if they are not the default."""
+        """Return the conventions by name; later additions only if they are not the default."""
         return {
             name: chosen
             for name, chosen in asdict(self).items()

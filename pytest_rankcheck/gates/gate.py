@@ -73,7 +73,7 @@ class Gate(LimitedRule):
         min_queries: int | None = None,
         standardise: str | None = None,
     ) -> Gate:
-        """Regressed if the mean fell by more than ``min_drop``, and by more than chance.
+        """Regressed if the mean fell by more than ``min_drop``, and by more than chance explains.
 
         Blocks a change without a fall with probability ``alpha`` at most. A real fall that is too
         small to detect with this many queries passes; `Gate.noninferior` calls it inconclusive.

@@ -33,7 +33,8 @@ class Evidence:
     """The result of a rule's test on one set of queries: all, or those of one slice."""
 
     p_fall: float = math.nan
-    """One-sided p of a fall: small if the mean fell by more than chance; NaN without a test."""
+    """One-sided p of a fall: small if the mean fell by more than chance explains; NaN without a
+    test."""
     p_margin: float = math.nan
     """One-sided p of a fall by the margin: small if it is ruled out; NaN without a margin."""
     smallest_p: float = 0.0
@@ -90,7 +91,7 @@ class GateRule(ABC):
 
     @property
     def smallest_slice(self) -> int:
-        """The number of queries from which on a slice is gated, unless the gate gives another."""
+        """The smallest number of queries that a gated slice has, unless the gate gives another."""
         return MIN_QUERIES
 
     @property

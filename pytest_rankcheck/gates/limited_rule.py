@@ -71,7 +71,7 @@ class LimitedRule:
 
     @property
     def smallest_slice(self) -> int:
-        """The number of queries from which on a slice is gated, at least 1.
+        """The smallest number of queries that a gated slice has, at least 1.
 
         Without ``min_queries`` the rule decides: 30 for a tolerance; for a statistical gate, as
         many as a significant fall takes (5 at an alpha of 5%).

@@ -140,7 +140,7 @@ class SignificanceRule(_StatisticalRule):
         return self._is_stricter_test(other) and self.alpha >= other.level
 
     def outcome(self, values: ComparedValues, evidence: Evidence) -> Outcome:
-        """Return regressed if the mean fell by more than ``min_drop`` and by more than chance."""
+        """Return regressed if the mean fell by more than ``min_drop`` and than chance explains."""
         is_chance = evidence.p_fall > self.alpha
         return outcome_by_mean(values, self.min_drop, may_fall_further=is_chance)
 

@@ -221,7 +221,7 @@ class Verdict:
     standardised_by: str | None = None
     """The attribute whose mix in the baseline was applied to all queries; None: none was."""
     groups: GroupEvidence | None = None
-    """Of two groups in one log: their sizes."""
+    """For two groups in one log: their sizes."""
     replay: ReplayEvidence | None = None
     """On a replayed log: documents that were never shown."""
 

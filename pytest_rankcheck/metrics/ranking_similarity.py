@@ -215,7 +215,7 @@ def rbo(
     p: float = 0.9,
     ties: str = "a",
 ) -> float:
-    """Rank-biased overlap: the agreement that a user expects who goes on with probability p.
+    """Rank-biased overlap: the expected agreement for a user who goes on with probability p.
 
     The value is extrapolated: the agreement beyond the end of a ranking is assumed to be as above
     it. Two empty rankings have 1, an empty one and any other have 0.

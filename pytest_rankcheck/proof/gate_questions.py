@@ -80,7 +80,7 @@ def bound_question(
 ) -> Question:
     """Return the question whether a bound that holds now blocks a change.
 
-    The measured value counts, so an innocent change crosses a bound that is too close to it.
+    The change is added to the measured value, so an innocent one can cross a bound that is close.
 
     Args:
         evaluation: what was measured.
