@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
@@ -21,7 +20,6 @@ from pytest_rankcheck.files.frame_tables import table_of_frame
 from pytest_rankcheck.files.json_files import table_of_json, table_of_rows
 from pytest_rankcheck.files.packed_files import first_bytes, polars_should_read
 from pytest_rankcheck.files.parquet_files import (
-    arrow_table,
     frames_of_scan,
     is_arrow,
     is_parquet,
@@ -110,8 +108,6 @@ def _table_of_text(path: Path, text: DelimitedTable, error: type[RankcheckError]
 
 
 def _table_of_file(path: Path, error: type[RankcheckError], kind: TableKind) -> Table:
-    if find_spec("polars") is None:
-        return table_of_frame(arrow_table(path, error, kind), error, str(path))
     scan, columns = scan_of(path, error, kind)
     from pytest_rankcheck.files.polars_columns import batches_of_frames
 
