@@ -192,7 +192,7 @@ class CheckedTest:
         """Yield the recorded metrics that are not gated, if the record can be compared."""
         comparison = next((check.comparison for check in self.checks if check.is_decided), None)
         gated = {check.metric for check in self.checks}
-        if self.was_blocked and self.record is not None:  # what was not reached has its own row
+        if self.was_blocked and self.record is not None:  # unreached gates have their own rows
             gated |= {*map(Metric.parse, self.record.gated)}
         if comparison is None:
             return

@@ -149,7 +149,7 @@ def _commits(folder: Path) -> Iterator[tuple[Commit, Mapping[str, str]]]:
     """Yield the commits that changed records, oldest first, with the blob of each file."""
     pattern, form = f":(top)**/{FOLDER}/*/*.json", "--format=%H%x00%cI%x00%aN"
     output = git(folder, *_LOG, form, "--", pattern)
-    # Only a zero byte is in no name: of an author, or of a file.
+    # A zero byte is the only separator that no name of an author or a file has.
     cells = iter(output.removesuffix("\0").split("\0") if output else ())
     start = next(cells, "")
     while start:

@@ -197,12 +197,12 @@ def approved_keys(
     """
     needed = [*changes(before, after)]
     for check in checks:
-        # What passes only by looser gates needs both keys; the looser gate is among the changes.
+        # A check that passes only by looser gates needs both keys; changes() gives the gate's.
         needed += [state.changes[-1] for state in check.states if state.changes]
         needed += check.undecided[-1:]
     missing = [key for key in needed if not key.is_covered(given)]
     missing += [check.rise for check in checks if check.rise]
-    if any(key.kind == "fall" for key in missing):  # to be undone together
+    if any(key.kind == "fall" for key in missing):  # they are undone together
         missing += [rise for check in checks for rise in check.rose]
     return united(replace(key, words="") for key in missing)
 
@@ -269,7 +269,7 @@ def against_reference(
         mode: what the test session may do.
     """
     there = replace(there, problems=(BEHIND,) if branch.is_behind else branch.problems)
-    # What only an update fixes is judged by the record of the branch.
+    # The record of the branch decides on states that only an update fixes.
     states = [each for each in there.blocking_states(mode) if each.changes or here is None]
     block = branch.first_left(states, branch.keys)
     if here is None:
@@ -287,7 +287,7 @@ def against_reference(
         return there, Block.BEHIND if BEHIND in branch.problems else Block.UNAPPROVED
     if own is not None:
         return replace(here, is_of_branch=True, problems=branch.problems), own
-    if states:  # reports show what was approved: the fall from the value at the reference
+    if states:  # reports show the approved fall, which is from the value at the reference
         names = {change.name for state in states for change in state.changes}
         gives = (any(key.name in names for key in each.keys) for each in branch.approvals)
         reasons = tuple(compress(branch.approvals, gives))

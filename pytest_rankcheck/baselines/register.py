@@ -224,7 +224,7 @@ def _with_earlier(
         if tuple(tops[at][: len(approved)]) != tuple(approved):
             tops[at] = approved[: measured.kept_depth]
         below[at] = earlier.below[place] if earlier.below and measured.kept_depth else {}
-    # An attribute that no query has any more is gated as it was recorded.
+    # An attribute that no query has any more keeps its recorded labels.
     gone = before.slices.keys() - measured.slices.keys()
     slices = [dict(labels) for labels in queries.slices or [{}] * len(queries)]
     for at, place in zip(now.tolist(), then.tolist(), strict=True) if gone else ():
@@ -247,8 +247,8 @@ def _is_rewritten(
     if measured.metrics[name].gated:
         return Metric.parse(name) in rewritten
     if before.metrics[name].gate is not None:
-        return False  # no longer gated: it stays as it was approved
+        return False  # no longer gated: the approved values stay
     if not Metric.parse(name).kind.compares(comparison):
-        return True  # only what is measured now is of these queries
+        return True  # only the values measured now are about these queries
     # A metric that was never gated follows the others, but no recorded mean is lowered unnoticed.
     return bool(rewritten) and comparison.values(name).gain >= 0

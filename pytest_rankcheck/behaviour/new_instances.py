@@ -89,7 +89,7 @@ class RankerSource:
             name, make = loaded or called, partial(load_ranker, called)
         try:
             inspect.signature(factory).bind()  # type: ignore[arg-type]
-        except TypeError:  # it is not callable, or needs arguments, as a ranker does
+        except TypeError:  # not callable, or needs arguments as a ranker does
             raise ConfigurationError(
                 f"fresh={quoted(repr(fresh), 60)} is invalid; give a function or class that "
                 "returns a new ranker when it is called without arguments, or its name, such as "

@@ -162,7 +162,7 @@ class DirectionLimits:
         if self.of == "mean":
             return _exceeding(result.by_query, lambda trial: False)
         ask = self.direction
-        if callable(ask):  # a function judges two rankings, and a mean has none
+        if callable(ask):  # a function compares two rankings, and a mean has none
             return _exceeding(result.by_query, lambda trial: not ask(trial))
         return _exceeding(result.counted, lambda trial: self.is_wrong(trial.gain))
 

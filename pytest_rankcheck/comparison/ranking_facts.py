@@ -122,7 +122,7 @@ def _not_in_catalogue(fall: Fall, doc_ids: Sequence[str]) -> set[str]:
     catalogue = fall.golden.catalogue
     with suppress(GoldenSetError):  # the linter says what is wrong with the table
         if catalogue is not None:
-            catalogue.has(fall.golden.columns.documents.texts())  # as titles do: read it once
+            catalogue.has(fall.golden.columns.documents.texts())  # titles need these too: read once
             known = catalogue.has(doc_ids)
             return {doc for doc, is_known in zip(doc_ids, known, strict=True) if not is_known}
     return set()

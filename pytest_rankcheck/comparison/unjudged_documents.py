@@ -170,7 +170,7 @@ class TopDocuments:
                 self._new += range(middle - len(new), middle)
                 self._left += range(middle, middle + len(left))
                 given += [*grades.values(), *repeat(0.0, len(new) + len(left))]
-        self._given = np.array([*given, np.nan])  # past the end
+        self._given = np.array([*given, np.nan])  # for places past the end
         self._counts = np.array(counts, dtype=np.int64).reshape(-1, len(QueryTop._fields))
         self._place_of = {query_id: place for place, query_id in enumerate(self._numbered)}
 
@@ -268,7 +268,7 @@ def _is_decided_by_first(side: Measured, metric: Metric) -> bool:
     if side.averaged(metric).count > 1 or dict(metric.parameters)["judged_only"]:
         return False
     value = partial(tried, metric)
-    with suppress(MetricError):  # it asks for more than ranks and grades
+    with suppress(MetricError):  # the metric needs more than ranks and grades
         return value([2.0], 1) == value([2.0], 2) == value([2.0, 3.0], 2)
     return False
 

@@ -125,7 +125,7 @@ class Evaluation(MetricValues):
             self.refuse_beyond_depth(parsed, cutoff_of(parsed))
         values = super().values(parsed)
         if self._warns_of_gaps and self.gaps:
-            self._warns_of_gaps = False  # the means need the values
+            self._warns_of_gaps = False  # the means need these values
             means = self._means(parsed)
             if means:
                 warn_caller(f"run '{quoted(self.name)}': {means}. {self.gaps.advice}")

@@ -77,7 +77,7 @@ def ids_matched(columns: RankedColumns, codes: IntArray, judgments: Judgments) -
     is_match[1:] &= ~chained
     is_match[:-1] &= ~chained
     rows, own = first[is_match], second[is_match]
-    order = np.argsort(rows)  # neighbours are compared, and returned, together
+    order = np.argsort(rows)  # neighbours are compared and returned together
     rows, own = rows[order], own[order]
     judged_rows = candidates[own - count]
     same = id_columns.same_ids(documents, rows, judged, judged_rows)

@@ -135,7 +135,7 @@ class RunDocuments:
 
     def values(self, attribute: str) -> Sequence[object]:
         """Return the attribute of each document, ``[N]``; None where it is unknown."""
-        _ = self.in_catalogue  # says so if no document has a row
+        _ = self.in_catalogue  # raises an error if no document has a row
         values = self._looked_up(attribute, self.doc_ids)
         is_unknown = np.fromiter((value is None for value in values), np.bool_, len(values))
         what = f"without a value of {quoted(attribute)} in"

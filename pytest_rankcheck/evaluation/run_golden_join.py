@@ -71,11 +71,11 @@ class Joined:
         """The judged queries that the run lacks."""
         counts = [np.diff(block.starts) for block in blocks]
         ends = starts_of(np.concatenate([np.zeros(0, np.int64), *counts]))
-        of_segments = np.append(np.diff(ends), 0)  # none of the segment -1
+        of_segments = np.append(np.diff(ends), 0)  # segment -1 has no hits
         self.starts = starts_of(of_segments[self._segments])
         """``[Q + 1]`` where the hits of each query begin, and where the last ones end."""
         ranked = self._segments[self._segments >= 0]
-        self._rows = None  # in order already, as mostly
+        self._rows = None  # usually the blocks are in order already
         if len(ranked) < len(ends) - 1 or (ranked[1:] < ranked[:-1]).any():
             self._rows = rows_of_groups(ends, self._segments)[0]
         self.ranks: IntArray = self._in_order([block.ranks for block in blocks], np.int64)

@@ -188,7 +188,7 @@ class _SessionsAsQueries(JudgedQueries):
             builder.collected.add_all(session_id, selected)
         super().__init__(builder.built(cluster_by=log.cluster_by), log.name)
         self.clusters = log.cluster_names
-        # of a selection, not of what was shown
+        # the highest grade of a selection
         self.max_grade = float(log.trails.selected_grade.max(initial=1.0))
 
     @cached_property

@@ -80,7 +80,7 @@ def _exists(path: Path) -> bool:
     try:
         return path.exists()
     except (OSError, ValueError):  # the name is too long, or has a null character
-        return True  # what opens the file says what is wrong
+        return True  # opening the file reports the error
 
 
 def _natural_order(path: Path) -> tuple[list[tuple[int, str]], str]:

@@ -245,7 +245,7 @@ def falling_ids(column: IdColumn, rows: IntArray, starts: IntArray) -> IntArray:
     joined = "\0".join(texts).encode("utf-8", "surrogatepass")
     data = np.frombuffer(joined + bytes(9), np.uint8)
     ends = np.flatnonzero(data[:-8] == 0)
-    if len(ends) > len(texts):  # a text has the character that separates them here
+    if len(ends) > len(texts):  # a text contains the separator used here
         groups = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         falling = sorted(range(len(texts)), key=texts.__getitem__, reverse=True)
         return np.array(sorted(falling, key=groups.__getitem__))
@@ -253,7 +253,7 @@ def falling_ids(column: IdColumn, rows: IntArray, starts: IntArray) -> IntArray:
     begins = np.append(0, ends + 1)
     words = np.ndarray(len(data) - 7, ">u8", data, strides=(1,))
     done = 0
-    while len(at):  # some bytes more in each turn, of the rows that are alike so far
+    while len(at):  # each turn compares more bytes of the rows that are still equal
         bits = len(starts).bit_length()
         groups = np.repeat(np.arange(len(starts) - 1, dtype=np.uint64), np.diff(starts))
         keys = ~words[begins[at] + done].astype(np.uint64) >> np.uint64(bits)

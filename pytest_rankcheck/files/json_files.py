@@ -190,12 +190,12 @@ def json_value(text: str) -> object:
     """
     try:
         value, end = _SCAN(text, len(text) - len(text.lstrip()))
-    except StopIteration:  # it begins like no value
+    except StopIteration:  # no value begins like this
         end = -1
     except RecursionError:
         raise _RefusedError(_TOO_DEEP) from None
     if end != len(text):
-        value = _DECODER.decode(text)  # says what is wrong
+        value = _DECODER.decode(text)  # raises the error, if any
     level: list[Any] = [value] if text.count("[") + text.count("{") > 100 else []
     for _ in range(101):
         if not level:

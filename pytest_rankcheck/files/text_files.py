@@ -181,7 +181,7 @@ def line_count(text: bytes) -> int:
     """Return how many line feeds a text has."""
     if len(text) < _MANY_BYTES:
         return text.count(b"\n")
-    import numpy as np  # which counts them in less time, but takes longer to import
+    import numpy as np  # counts faster, but takes longer to import
 
     return int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord("\n")))
 

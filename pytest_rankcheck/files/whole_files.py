@@ -45,7 +45,7 @@ def readable_json(value: object) -> str:
         ValueError: a number is NaN or infinite.
     """
     text = _ENCODER.encode(value)
-    if text.isprintable():  # which is quick to see
+    if text.isprintable():  # quick to check
         return text
     return _HIDDEN.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
@@ -72,7 +72,7 @@ def write_whole(path: Path, text: str | bytes) -> None:
     if isinstance(text, str):
         text = text.encode("utf-8")
     data = packed_as_named(path, text)
-    import tempfile  # takes a few milliseconds to import, and most test sessions write nothing
+    import tempfile  # slow to import, and most test sessions write nothing
 
     handle, temporary = tempfile.mkstemp(
         dir=path.parent, prefix=f".{path.name[:80]}-", suffix=_SUFFIX
@@ -113,11 +113,11 @@ def locked_folder(folder: Path, *, wait: bool = True) -> Iterator[None]:
         OSError: the lock cannot be made.
         filelock.Timeout: another process holds it, and ``wait`` is false.
     """
-    import tempfile  # which takes milliseconds, and most sessions write nothing
+    import tempfile  # slow to import, and most test sessions write nothing
 
     from filelock import FileLock
 
-    # Beside the files, a lock would be committed with them.
+    # A lock file next to the files would be committed with them.
     digest = hashlib.sha256(str(folder.resolve()).encode("utf-8", "surrogatepass")).hexdigest()
     locks = Path(tempfile.gettempdir()) / "pytest-rankcheck-locks"
     locks.mkdir(exist_ok=True)

@@ -39,7 +39,7 @@ def read_yaml(path: Path, error: type[RankcheckError]) -> object:
         import yaml
     except ModuleNotFoundError:
         raise error(f"{path}: YAML needs PyYAML (extra [yaml]): {install('yaml')}") from None
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # of libyaml, which is ten times as fast
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml's loader is ten times as fast
     try:
         root = yaml.compose(text_of(path, error), Loader=loader)
     except (yaml.YAMLError, RecursionError) as failure:

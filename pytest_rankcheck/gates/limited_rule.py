@@ -61,7 +61,7 @@ class LimitedRule:
         given = [parameters] if parameters else []
         given += [f"{key}={number_text(v)}" for key, v in limits.items() if v is not None]
         words = {"standardise": self.standardise}
-        if self.inconclusive != "warn":  # a record without a word means the usual one
+        if self.inconclusive != "warn":  # a record that does not say has the default
             words["inconclusive"] = self.inconclusive
         for key, word in words.items():
             if word is not None:

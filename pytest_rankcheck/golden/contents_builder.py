@@ -153,7 +153,7 @@ class ContentsBuilder:
         if judged or wrong:
             problem = BOTH if judged else f"the expected text is {kind_of(wrong[0])}; give a text"
             raise GoldenSetError(f"{self.places.shown(where)}: {problem}")
-        units = {Passage(text).text: unit_of(text) for text in texts}  # equal ones count once
+        units = {Passage(text).text: unit_of(text) for text in texts}  # equal texts count once
         self.collected.add_all(query_id, dict.fromkeys(units.values(), 1))
         self.by_text.add(query_id)
 

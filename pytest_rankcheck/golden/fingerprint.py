@@ -36,7 +36,7 @@ def query_fingerprints(contents: Contents, weights: Sequence[float] | None) -> M
             json.dumps(query.text) if query and query.text else '""',
             _judgments_text(documents, [endings[grade] for grade in grades]),
         ]
-        if candidates.rows(query_id):  # without their features, which are of the world
+        if candidates.rows(query_id):  # without their features, which belong to the world
             parts.append(json.dumps([(doc, "{}") for doc in sorted(candidates.rows(query_id))]))
         if weights is not None:
             parts.append(json.dumps({"weight": weights[place]}))

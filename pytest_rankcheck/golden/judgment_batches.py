@@ -66,7 +66,7 @@ def add_table(
     builder.places.numbering = table.numbering
     place = place or places_of_roles(builder, table.header)
     if "subtopic" in place and builder.collected.rule == "error":
-        builder.collected.rule = "highest"  # contradictions within a subtopic are found beside it
+        builder.collected.rule = "highest"  # another check finds contradictions within a subtopic
     names = enumerate(map(normalised_name, table.header))
     taken = {at for at, name in names if at in place.values() and not SUBTOPIC.among([name])}
     others = {at: name for at, name in enumerate(table.header) if at not in taken}

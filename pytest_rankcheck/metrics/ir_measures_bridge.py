@@ -123,7 +123,7 @@ def _check_parameters(measure: Any) -> None:
         if key not in allowed:
             hint = suggestion(key, allowed) or f"; it has {', '.join(allowed)}"
             raise MetricError(f"ir_measures' {name} has no parameter '{quoted(key)}'{hint}")
-        is_whole = allowed[key].dtype is float and type(value) is int  # which we do not mind
+        is_whole = allowed[key].dtype is float and type(value) is int  # accepted as a float
         if not allowed[key].validate(float(value) if is_whole else value):
             raise MetricError(
                 f"ir_measures' {name}: {key}={quoted(value)} is invalid ({allowed[key].desc})"

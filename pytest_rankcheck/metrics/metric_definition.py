@@ -140,7 +140,7 @@ class Definition:
         if isinstance(block, JudgedHits) and arguments.pop(JUDGED_ONLY.name):
             block = block.judged_only()
         values = self.compute(block, cutoff, **arguments)
-        # Whoever called decides what to say about another form.
+        # The caller reports values of any other form.
         return values + 0.0 if _is_numeric(values) else values  # no negative zero
 
 

@@ -81,7 +81,7 @@ class _Coverage:
         judges = self._reference is not None
         self._ran = {place[each] for each in compared if not (each.why_not and judges)}
         self._caught = {*place.values()} - self._ran
-        # A test that failed may have no baseline yet, and be the one that is gone.
+        # A test that failed may be the missing one, renamed and without a baseline yet.
         is_red = exit_status == pytest.ExitCode.TESTS_FAILED
         self._lists_all = judges and not self._settings.mode.update
         fails = self._settings.unrun == "fail"

@@ -32,15 +32,15 @@ def leaderboards(
     boards: dict[tuple[Inputs, str, str], dict[str, Any]] = {}
     for evaluation, inputs in session.config.stash[SHOWN].values():
         name = evaluation.golden.name
-        # The best of many candidates on a sealed set would be fitted to it.
+        # Choosing the best of many candidates on a sealed set would overfit it.
         if evaluation.kind.recur and inputs.config.candidates and not inputs.is_sealed(name):
             board = (inputs, name, evaluation.golden.fingerprint)
             boards.setdefault(board, {}).setdefault(evaluation.name, evaluation)
     found: list[ReportedFinding] = []
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", MetricWarning)  # the tests have warned
+        warnings.simplefilter("ignore", MetricWarning)  # the tests have warned already
         for (inputs, *_), measured in boards.items():
-            with suppress(RankcheckError):  # of the ranker itself; its tests have failed
+            with suppress(RankcheckError):  # the ranker itself failed, and so did its tests
                 found.append(_leaderboard(session, inputs, measured, findings))
     nothing = (
         "there is none, because no test with candidates measured a run with the fixture evaluation "
@@ -77,7 +77,7 @@ def _leaderboard(
             ranker = specification if isinstance(specification, str) else specification()
             run = ranked_once(session, ranker, golden, origin, 1)
             candidate = inputs.evaluation(run, golden)
-            compare_runs({name: candidate}, golden, metrics)  # what is wrong is its own fault
+            compare_runs({name: candidate}, golden, metrics)  # an error here is reported as its own
             measured[name] = candidate
         except (Exception, SystemExit, pytest.skip.Exception, pytest.fail.Exception) as error:
             reason = quoted(str(error).partition("\n")[0], 300)

@@ -51,7 +51,7 @@ def save_run(config: pytest.Config, run: Run, golden_name: str, label: str, fold
     except RunError:
         if wanted is not None:
             raise
-        run.save(f"{place}.jsonl", "jsonl")  # rather than lose what took long to rank
+        run.save(f"{place}.jsonl", "jsonl")  # better than to lose a run that took long
 
 
 def saved_run(folder: Path, golden_name: str, label: str = "") -> Path:

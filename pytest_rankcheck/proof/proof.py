@@ -129,7 +129,7 @@ def proof_of(asserted: Sequence[Question]) -> Proof:
         ConfigurationError: the rankings are not kept.
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", MetricWarning)  # the tests have warned
+        warnings.simplefilter("ignore", MetricWarning)  # the tests have warned already
         return _proof(asserted)
 
 

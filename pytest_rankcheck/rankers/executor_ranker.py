@@ -63,7 +63,7 @@ class Pool:
     def workers(self) -> int:
         """How many chunks it can rank at the same time, as far as it states that."""
         executor = self._opened()
-        for name in ("num_workers", "_max_workers"):  # of mpi4py; of Python and loky
+        for name in ("num_workers", "_max_workers"):  # mpi4py; Python and loky
             workers = getattr(executor, name, None)
             if isinstance(workers, int) and workers > 0:
                 return workers
@@ -110,7 +110,7 @@ class Pool:
         """
         if self.make is not None and self.executor is not None:
             self.executor.shutdown(wait=not at_once)
-            client: Any = getattr(self.executor, "_client", None)  # of Dask
+            client: Any = getattr(self.executor, "_client", None)  # Dask has one
             if client is not None:
                 client.close()
             self.executor = None
@@ -230,7 +230,7 @@ class ExecutorRanker(Adapter):
                 if not running:
                     return
                 ended = wait(running, return_when=FIRST_COMPLETED).done
-                for future in [each for each in running if each in ended]:  # in their order
+                for future in [each for each in running if each in ended]:  # in order
                     for answer in self._answers(future, running.pop(future)):
                         on_answer(answer)
         except BaseException:

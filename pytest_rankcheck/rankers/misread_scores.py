@@ -145,13 +145,13 @@ class OpposedRanks(MisreadScores):
                 break
             start, end = block.starts[place : place + 2].tolist()
             scores = block.scores[start:end].tolist()
-            if scores.count(scores[0]) == len(scores):  # they say nothing
+            if scores.count(scores[0]) == len(scores):  # equal scores say nothing
                 list(itertools.islice(rest, len(scores)))
                 continue
             pairs = zip(block.doc_ids(place), scores, strict=True)
             rows = {finite_number(rank): pair for pair, rank in zip(pairs, rest, strict=False)}
             if block.by_rank is not None and block.by_rank[place]:
-                continue  # it has no scores
+                continue  # the query has no scores
             self.is_open = len(rows) == end - start and None not in rows
             if self.is_open:
                 doc_ids, ordered = zip(*(rows[rank] for rank in sorted(rows)), strict=True)  # type: ignore[type-var]

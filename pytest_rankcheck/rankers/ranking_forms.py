@@ -127,7 +127,7 @@ def ranking_as_given(answer: object, query_id: str, ties: Ties = "doc_id") -> Ra
 
 def plain_answer(answer: object, query_id: str) -> Ranking | ScoredDocuments:
     """Return an answer as plain data that gives the same ranking, to send or to keep."""
-    if isinstance(answer, Ranking):  # kept, sent by a worker, or of a retriever
+    if isinstance(answer, Ranking):  # kept, sent by a worker, or from a retriever
         return replace(answer, doc_ids=ids_of(answer.doc_ids, query_id))
     if hasattr(answer, "columns") and hasattr(answer, "to_dict"):
         return _from_frame(answer, query_id)

@@ -170,7 +170,7 @@ def _rows_of(
         if scores is not None and not are_needed and opposed.is_open and "rank" in place:
             head = rows.at(slice(0, _HEAD)).ranked(RankingRules(), table.numbering, are_whole=False)
             column = batch.column(place["rank"])
-            opposed.is_open = OpposedRanks().add_block(head, column)  # mostly, the first agree
+            opposed.is_open = OpposedRanks().add_block(head, column)  # usually, the first agree
             are_needed = opposed.is_open
             if are_needed and are_together and all_tied(scores, run_starts(queries)):
                 return replace(rows, ranks=_ranks_at_ends(column, queries))

@@ -118,7 +118,7 @@ def _harmless(value: Any) -> Any:
     Long texts are cut, except commands, which would no longer work.
     """
     if isinstance(value, str):
-        if "\n" in value:  # a failure text
+        if "\n" in value:  # the text of a failure
             return "\n".join(quoted(line, _LONGEST_TEXT) for line in value.split("\n"))
         return quoted(value, _LONGEST_TEXT)
     if isinstance(value, Mapping):

@@ -188,7 +188,7 @@ class Normaliser:
             return np.full(len(usable.mask), np.nan)
         event, errors = numbers(columns["event"])
         usable.refuse(errors, "no event index", "the event index: ")
-        if not (self._merges_rows and "search" in columns):  # whose rows share an index
+        if not (self._merges_rows and "search" in columns):  # merged rows share an index
             text = "the event has no index, although others have"
             usable.refuse(np.isnan(event), "no event index", text)
         return event

@@ -146,7 +146,7 @@ def _value_and_kind(value: object) -> tuple[float, int]:
         raise ValueError(
             f"'{quoted(value, 60)}' is not a time, such as 2026-11-21T14:30:05Z or a number"
         )
-    if hasattr(value, "timestamp"):  # also of pandas
+    if hasattr(value, "timestamp"):  # pandas timestamps too
         return _of_moment(value)
     number = finite_number(value)
     if number is None:
@@ -157,6 +157,6 @@ def _value_and_kind(value: object) -> tuple[float, int]:
 def _of_moment(moment: Any) -> tuple[float, int]:
     if moment.tzinfo is not None:
         return float(moment.timestamp()), _ZONED
-    if isinstance(moment, datetime):  # for all of them, so differences are right
+    if isinstance(moment, datetime):  # one zone for all, so differences are right
         moment = moment.replace(tzinfo=UTC)
     return float(moment.timestamp()), _LOCAL

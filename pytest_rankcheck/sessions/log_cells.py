@@ -46,7 +46,7 @@ def is_placeholder(text: str) -> bool:
 
     "0" is not one: it is also an ordinary number of a session.
     """
-    if "1" <= text[-1:] <= "9":  # most ids, quickly
+    if "1" <= text[-1:] <= "9":  # a quick answer for most ids
         return False
     return text.strip().strip("()<>[]#").casefold() in _PLACEHOLDERS
 
@@ -78,12 +78,12 @@ def id_list_of(value: object) -> tuple[str, ...] | None:
     Raises:
         ValueError: an item is not an id.
     """
-    if isinstance(value, str) and _ONE_ID.fullmatch(value):  # quickly
+    if isinstance(value, str) and _ONE_ID.fullmatch(value):  # the quick way
         return None if value.lower() in _NOTHING else (value,)
     ids = items_of(value)
     if ids is None:
         return None
-    if not isinstance(value, str) or value.lstrip().startswith("["):  # else all are stripped text
+    if not isinstance(value, str) or value.lstrip().startswith("["):  # others are stripped text
         ids = [id_of(item) or "" for item in ids]
     if "" in ids:
         raise ValueError(f"the list '{quoted(value, 60)}' has an empty id")

@@ -181,7 +181,7 @@ class LogColumns:
         layout = {role: free[at] for role, at in indexes.items()}
         search = layout.get("search")
         if search and "query" not in layout and _QUERY.among([normalised_name(search)]):
-            layout["query"] = search  # the text tells searches apart, and is still the text
+            layout["query"] = search  # the text tells searches apart, but stays the text too
         return layout
 
     @property

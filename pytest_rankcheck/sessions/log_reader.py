@@ -145,7 +145,7 @@ def _attributes(
     varying = []
     for column in [name for name in frame if name.startswith(ATTRIBUTE)]:
         name, values = column.removeprefix(ATTRIBUTE), frame.pop(column)
-        codes = pd.factorize(values)[0]  # here 1 and True are one value
+        codes = pd.factorize(values)[0]  # 1 and True count as equal here
         rows = np.flatnonzero(codes >= 0)
         owners, firsts = np.unique(session[rows], return_index=True)
         first = np.full(len(found), -1)
@@ -175,7 +175,7 @@ def _without_duplicates(
     """
     if options.duplicates == "keep":
         return events, 0
-    may_repeat = events.frame.duplicated(["session", "time", "other"], keep=False)  # quickly
+    may_repeat = events.frame.duplicated(["session", "time", "other"], keep=False)  # a quick filter
     frame = events.frame[may_repeat]
     keys = [name for name in frame if name != "position"]
     copies: IntArray = frame.index[frame.duplicated(keys)].to_numpy()
@@ -183,7 +183,7 @@ def _without_duplicates(
     if not len(copies):
         return events, 0
     if options.duplicates == "error":
-        # With an index of its own for each row, a copy that is kept is a duplicate event.
+        # If each row is indexed, keeping a copy would only give a duplicate event.
         may_keep = "search" in frame or bool(frame["event"].isna().any())
         keep = '; if users did the same twice, duplicates="keep" keeps them' if may_keep else ""
         some = frame[frame.duplicated(keys, keep=False)]

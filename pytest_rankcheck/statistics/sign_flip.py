@@ -85,7 +85,7 @@ class SignFlip:
         sums = _sums(self._sizes.tobytes())
         if self._uses_mid_p:
             shares = [(sums > fall).sum(), (sums >= fall).sum()]
-        else:  # the unseen gain keeps its sign, or is flipped
+        else:  # the unseen gain keeps its sign or flips it
             shares = [(sums >= fall).sum(), (sums >= nearest).sum()]
         extreme = float(sum(shares)) / 2
         return (1 + extreme) / (DRAWS + 1) if is_drawn else extreme / len(sums)
@@ -128,7 +128,7 @@ def seed_of(whole: IntArray) -> int:
     return int.from_bytes(hashlib.sha256(content).digest(), "big")
 
 
-# Asked for again for the smallest p, and when queries change sides: for each metric of a family.
+# Needed again for the smallest p and when queries change sides, for each metric of a family.
 @lru_cache(maxsize=32)
 def _sums(sizes: bytes) -> IntArray:
     """Return the sums for all assignments of signs, or for random ones if there are too many."""

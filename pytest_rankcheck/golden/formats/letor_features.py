@@ -25,7 +25,7 @@ from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.reranking_candidates import SparseRows, is_feature_number
 
 _LINE = re.compile(
-    r"\s*(?:[-+.,\d]+|[^\s:#,;|]+)"  # a grade: a number, or a word without separators of tables
+    r"\s*(?:[-+.,\d]+|[^\s:#,;|]+)"  # a grade: a number, or a word without table separators
     r"\s+(?:qid:\S+(?:\s|$)|\d+:\S)"
 )
 _SIZES = (".query", ".group")
@@ -40,7 +40,7 @@ def read(source: Source) -> Contents:
     builder = ContentsBuilder(source)
     candidates = SparseRows()
     headers: dict[str, str] = {}
-    lines: list[int] = []  # of the candidates
+    lines: list[int] = []  # the line of each candidate
     sizes = [source.file.with_name(f"{source.file.name}{ending}") for ending in _SIZES]
     beside = next(filter(Path.exists, sizes), sizes[0])
     queries: Sequence[str] = ()

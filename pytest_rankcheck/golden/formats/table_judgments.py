@@ -121,7 +121,7 @@ def _marked_names(
 ) -> list[str]:
     """Return the names under which columns are written, so that each is read with its meaning."""
     rows = repeated_rows(query_ids)
-    # Beside features, an attribute that is a number would be one too.
+    # In a table with features, a numeric attribute would be read as one, so all are marked.
     names = [f"{ATTRIBUTE}{name}" if features or is_index(name) else name for name in attributes]
     for name, cells in features.items():
         is_taken = is_index(name) or normalised_name(name) in NO_FEATURES

@@ -225,7 +225,7 @@ def _lines(program: _Program, limit: Callable[[], float]) -> Iterator[bytes]:
                 yield from lines
                 if lines:
                     since = time.monotonic()
-            elif has_ended:  # and a child of it holds the pipe
+            elif has_ended:  # a child of the process holds the pipe
                 break
             if time.monotonic() - since > limit():
                 raise TimeoutError

@@ -180,7 +180,7 @@ class _Http(ConcurrentAdapter):
 
         import httpx
 
-        log = logging.getLogger("httpx")  # it logs each URL, with what came from the environment
+        log = logging.getLogger("httpx")  # it logs URLs, which may hold secrets
         if self.address != self.url:
             log.addFilter(_silent)
         async with httpx.AsyncClient(
@@ -198,7 +198,7 @@ class _Http(ConcurrentAdapter):
         import httpx
 
         url = httpx.URL(filled_text(self.address, query, depth, is_url=True))
-        if self.params:  # beside its own parameters, which httpx alone would drop
+        if self.params:  # keep the URL's own parameters, which httpx would drop
             url = url.copy_merge_params(filled(self.params, query, depth))
         try:
             answer = await client.request(self.method, url, json=filled(self.body, query, depth))

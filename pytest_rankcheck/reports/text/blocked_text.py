@@ -155,12 +155,12 @@ def remedy_of(check: Check, block: Block, place: Place) -> Remedy | None:
         return merge(place.reference)
     has_changed = any(change.loss != 0 for change in check.undecided)
     if block is Block.INCONCLUSIVE and not _is_looser_word(check) and not has_changed:
-        return None  # what has not changed needs no approval
+        return None  # nothing changed, so nothing needs approval
     if block is Block.UNAPPROVED and not _own_problems(check):
-        return None  # the check that they are about says what to do
+        return None  # the check with the problems says what to do
     if verb is Verb.UPDATE:
         return place.update(block.purpose)
-    # Of what else differs, an update keeps what is approved.
+    # An update keeps the approved values of everything else that differs.
     if verb is Verb.RESTORE and not (block is Block.UNAPPROVED and "metric-gone" in kinds):
         return place.restore()
     return place.approve(block.purpose)

@@ -187,7 +187,7 @@ def _besides(failure: MetricFailure) -> Iterator[str]:
 def _broken_limits(verdict: GateNumbers, said: Limit | None = None) -> Iterator[str]:
     """Yield the limits that are broken, but for the one that the headline says."""
     for limit, text in limit_texts(verdict).items():
-        if limit not in (Limit.LOST_ANSWERS, said):  # those are of the whole assertion
+        if limit not in (Limit.LOST_ANSWERS, said):  # lost answers are reported elsewhere
             yield text
 
 

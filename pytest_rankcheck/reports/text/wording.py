@@ -110,7 +110,7 @@ def caveats(
     notes = (text for text, are_many in evaluation.source.document_notes.items() if are_many)
     texts = (*notes, *user_counts(evaluation, metrics), *more)
     unanswered = unanswered_text(evaluation)
-    if evaluation.failed:  # which no cause says
+    if evaluation.failed:  # no cause mentions failed queries
         return {"caveats": (unanswered, *texts)}
     return {"unanswered": unanswered, "caveats": texts}
 
