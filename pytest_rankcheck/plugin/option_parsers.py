@@ -255,7 +255,10 @@ def _failures(given: Given) -> str:
 def _reason(given: Given) -> str | None:
     if given.value is None:
         return None
-    if not given.value.strip():
+    # A path is the next argument, which pytest takes for a reason that was forgotten.
+    path = given.folder / given.value.partition("::")[0]
+    is_path = os.path.exists(path)  # noqa: PTH110 - false of a text that is too long for a path
+    if is_path or not given.value.strip():
         raise ConfigurationError(
             f'{given.name} needs a reason, such as {given.name} "new tokenizer, head queries win"'
         )

@@ -76,6 +76,8 @@ def test_an_invalid_value_is_an_error_that_names_the_option() -> None:
         ("--rankcheck-save-run-format", "xml", "'xml' is not one of trec, parquet, csv, jsonl"),
         ("rankcheck_run", ["a b", "c"], "takes one path, not 2: a b, c; put a path with spaces in"),
         ("--rankcheck-approve", "  ", "--rankcheck-approve needs a reason"),
+        ("--rankcheck-approve", __file__, "--rankcheck-approve needs a reason"),
+        ("--rankcheck-approve", f"{__file__}::test_a", "--rankcheck-approve needs a reason"),
         ("rankcheck_columns", ["query=a", "query = b"], "two lines are for 'query'; keep one"),
         ("rankcheck_columns", ["[query=q]"], "'[query=q]' is not of the form name=value"),
         ("rankcheck_session_columns", ["sid"], "'sid' is not of the form name=value"),
