@@ -182,6 +182,7 @@ def no_text(instead: str = "") -> RankerError:
     """
     other = f", or {instead}" if instead else ""
     return RankerError(
-        "the query has no text to give to the ranker; add its text to the golden set (for TREC "
-        f"qrels: in a .queries.tsv file beside them){other}"
+        "the query has no text to give to the ranker; add it in a column query, in a .queries.tsv "
+        "file beside TREC qrels, or from a second table, GoldenSet.from_frame(judgments, queries)"
+        f"{other}"
     )
