@@ -58,7 +58,7 @@ def assert_expectations(
         from pytest_rankcheck.proof.gate_questions import expectation_question
 
         evaluation = Evaluation(ranked_run(ranking_run, golden_set))
-        enter_question(expectation_question(evaluation, golden_set, given))
+        enter_question(expectation_question(evaluation, golden_set, results))
     explanation = None
     if any(result.fails for result in results):
         violated = [each for each in results if each.fails and not each.holds]

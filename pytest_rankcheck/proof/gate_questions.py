@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pytest_rankcheck.behaviour.expectation_check import check_expectations
+from pytest_rankcheck.behaviour.expectation_check import ExpectationResult, check_expectations
 from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
@@ -14,7 +14,6 @@ from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.gates.family_decisions import decide_family
 from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.gates.verdict import Outcome
-from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import Metric
 
@@ -103,19 +102,24 @@ def bound_question(
 
 
 def expectation_question(
-    evaluation: Evaluation, golden: GoldenSet, expectations: Sequence[Expectation]
+    evaluation: Evaluation, golden: GoldenSet, before: Sequence[ExpectationResult]
 ) -> Question:
     """Return the question whether expectations that hold now block a change.
 
     It is not asked about innocent changes: a swapped copy contains half of a harm, and an
     expectation is meant to notice harm in any query.
+
+    Args:
+        evaluation: what was measured.
+        golden: the golden set.
+        before: the results of the expectations there.
     """
+    expectations = [each.expectation for each in before]
 
     def blocked_by(change: Comparison) -> str:
-        sides = (change.evaluation.run, evaluation.run)
-        runs = (run for run in sides if run is not None)
-        now, then = (check_expectations(run, golden, expectations) for run in runs)
-        fails = any(each.fails and not old.fails for each, old in zip(now, then, strict=True))
+        assert change.evaluation.run is not None
+        now = check_expectations(change.evaluation.run, golden, expectations)
+        fails = any(each.fails and not old.fails for each, old in zip(now, before, strict=True))
         return "expectations" if fails else ""
 
     return Question(evaluation, blocked_by, asks_innocents=False)

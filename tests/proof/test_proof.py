@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 
 import pandas as pd
 import pytest
@@ -21,6 +22,7 @@ from pytest_rankcheck import (
     evaluate_part,
     prove,
 )
+from pytest_rankcheck.behaviour.expectation_check import check_expectations
 from pytest_rankcheck.explanation.bounds import Bounded
 from pytest_rankcheck.proof.gate_questions import (
     Question,
@@ -209,6 +211,14 @@ def test_a_floor_close_to_the_mean_blocks_innocent_changes(measured: Evaluation)
     assert close.innocent > 0.2
 
 
+def expected(
+    measured: Evaluation, golden: GoldenSet, expectations: Sequence[Expectation]
+) -> Question:
+    assert measured.run is not None
+    before = check_expectations(measured.run, golden, expectations)
+    return expectation_question(measured, golden, before)
+
+
 @pytest.mark.usefixtures("unadvised")
 def test_an_expectation_sees_its_query_and_is_not_asked_of_innocents(measured: Evaluation) -> None:
     golden = measured.golden
@@ -217,7 +227,7 @@ def test_an_expectation_sees_its_query_and_is_not_asked_of_innocents(measured: E
         Expectation.in_top(3, f"q{number}-{1 + number % 3}", query=f"q{number}")
         for number in range(60)
     ]
-    found = proof(expectation_question(measured, golden, all_first))
+    found = proof(expected(measured, golden, all_first))
     assert outcomes(found)["1 of 60 queries lose all their answers"] == "blocked"
     assert outcomes(found)["only the top 10 retrieved"] == "survives"
     assert found.innocent == 0
@@ -230,7 +240,7 @@ def test_an_expectation_that_fails_already_blocks_nothing(measured: Evaluation) 
     golden = measured.golden
     assert isinstance(golden, GoldenSet)
     never = Expectation.in_top(1, "q1-20", query="q1")
-    found = proof(expectation_question(measured, golden, [never]))
+    found = proof(expected(measured, golden, [never]))
     assert "blocked" not in outcomes(found).values()
 
 
