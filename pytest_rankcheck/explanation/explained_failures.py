@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,13 +30,7 @@ from pytest_rankcheck.explanation.explanation import (
     TakenOver,
 )
 from pytest_rankcheck.explanation.gate_numbers import verdict_numbers
-from pytest_rankcheck.explanation.moved_documents import (
-    REPEATS,
-    best_documents,
-    moved_documents,
-    repeated_documents,
-    seen_documents,
-)
+from pytest_rankcheck.explanation.moved_documents import moved_documents, telling_documents
 from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict
 from pytest_rankcheck.metrics.metric_names import Metric
 
@@ -44,8 +39,6 @@ _WORST = 5
 _NAMED = 3
 """How many queries are named for a fall that passed."""
 _TAKEN_OVER, _GONE = 2, 1
-
-Values = Mapping[str, tuple[float | None, float]]
 
 
 def explained_state(evaluation: Evaluation, of: int, **known: Any) -> Explanation:
@@ -87,21 +80,8 @@ def explained_falls(
     evaluation = comparison.evaluation
     label = _shared(verdict.leading.label for verdict in verdicts.values())
     parts = {m: verdict.leading if label else verdict.overall for m, verdict in verdicts.items()}
-    pairs = {str(metric): part.pairs for metric, part in parts.items()}
-    losses = _losses(pairs.values())
-    worst = _largest(losses)
-    values = {query_id: dict[str, tuple[float | None, float]]() for query_id in worst}
-    for name, each in pairs.items():
-        gains = each.gains
-        for place, query_id in enumerate(each.query_ids[: len(gains)]):
-            if query_id in values and gains[place] < -SLACK:
-                values[query_id][name] = (float(each.before[place]), float(each.after[place]))
-    metrics = {str(metric): metric for metric in verdicts}
-
-    def documents(query_id: str) -> Sequence[RankedDocument]:
-        return moved_documents(comparison, query_id, [metrics[each] for each in values[query_id]])
-
-    first = next(iter(pairs.values()))
+    losses = {metric: [*_fallen(part.pairs)] for metric, part in parts.items()}
+    first = next(iter(parts.values())).pairs
     knows_documents = evaluation.source.unmet_ids is None
     return explained_state(
         evaluation,
@@ -110,8 +90,7 @@ def explained_falls(
         slices=tuple(_slices(verdicts)),
         in_common=_in_common(comparison, verdicts, world),
         worst_of=label,
-        fallen=len(losses),
-        worst=tuple(_query(evaluation, each, values[each], documents) for each in worst),
+        **_worst(evaluation, losses, partial(moved_documents, comparison)),
         taken_over=tuple(_taken_over(comparison, verdicts)),
         unjudged=comparison.unjudged_in(first, in_full=in_full) if knows_documents else None,
         **known,
@@ -140,31 +119,14 @@ def explained_bounds(
     ]
     label = _shared(failure.leading.label for failure in failures if failure.leading)
     places = bounded_places(evaluation, by)[label]
-    excess: dict[str, float] = {}
-    values: dict[str, dict[str, tuple[float | None, float]]] = {}
-    for failure in failures:
-        beyond = _beyond(evaluation, failure, places)
-        for query_id, (value, distance) in beyond.items():
-            excess[query_id] = excess.get(query_id, 0.0) + distance
-            values.setdefault(query_id, {})[str(failure.metric)] = (None, value)
-    worst = _largest(excess)
-
-    def documents(query_id: str) -> Sequence[RankedDocument]:
-        metric = next(each.metric for each in failures if str(each.metric) in values[query_id])
-        if metric.name == "SeenItems":
-            return seen_documents(evaluation, query_id, metric.cutoff)
-        if metric.name == REPEATS:
-            return repeated_documents(evaluation, query_id, metric)
-        return best_documents(evaluation, query_id) if metric.kind.is_of_documents else ()
-
+    losses = {each: [*_beyond(evaluation, each, bounds[each], places)] for each in failing}
     return explained_state(
         evaluation,
         len(bounds),
         failures=tuple(failures),
         slices=tuple(_bounded_slices(failing)),
         worst_of=label,
-        fallen=len(excess),
-        worst=tuple(_query(evaluation, each, values[each], documents) for each in worst),
+        **_worst(evaluation, losses, partial(telling_documents, evaluation)),
         **known,
     )
 
@@ -189,16 +151,21 @@ def passed_falls(verdicts: Iterable[Verdict]) -> Iterator[PassedFall]:
         )
 
 
-def _losses(pairs_of_metrics: Iterable[ComparedValues]) -> Mapping[str, float]:
-    """Return the loss of each query that fell, as a share of the largest loss in each metric."""
-    losses: dict[str, float] = {}
-    for pairs in pairs_of_metrics:
-        gains = pairs.gains
-        worse = pairs.worst()
-        for place in worse:
-            query_id = pairs.query_ids[place]
-            losses[query_id] = losses.get(query_id, 0.0) + float(gains[place] / gains[worse[0]])
-    return losses
+class _Loss(NamedTuple):
+    """A query that fell, or is beyond a bound."""
+
+    query_id: str
+    before: float | None
+    now: float
+    share: float
+    """Of the largest loss in the metric."""
+
+
+def _fallen(pairs: ComparedValues) -> Iterator[_Loss]:
+    gains, worse = pairs.gains, pairs.worst()
+    for at in worse:
+        values = float(pairs.before[at]), float(pairs.after[at])
+        yield _Loss(pairs.query_ids[at], *values, float(gains[at] / gains[worse[0]]))
 
 
 def _shared(labels: Iterable[str]) -> str:
@@ -207,29 +174,45 @@ def _shared(labels: Iterable[str]) -> str:
     return different.pop() if len(different) == 1 else ""
 
 
-def _largest(losses: Mapping[str, float]) -> Sequence[str]:
-    return sorted(losses, key=losses.__getitem__, reverse=True)[:_WORST]
-
-
 def _beyond(
-    evaluation: Evaluation, failure: MetricFailure, some: Sequence[int]
-) -> Mapping[str, tuple[float, float]]:
-    """Return the value of each query beyond its bound, and its share of the largest excess."""
-    bound = failure.bound
-    assert bound is not None
-    values = evaluation.values(failure.metric)
-    places = failure.metric.kind.of_each(np.asarray(some, dtype=np.intp))
+    evaluation: Evaluation, metric: Metric, bound: Bound, some: Sequence[int]
+) -> Iterator[_Loss]:
+    values = evaluation.values(metric)
+    places = metric.kind.of_each(np.asarray(some, dtype=np.intp))
     distances = bound.excess(values[places])
-    chosen = np.flatnonzero(distances > 0)
-    chosen = chosen[np.argsort(-distances[chosen], kind="stable")]
-    largest = distances[chosen[0]] if len(chosen) else 1.0
-    return {
-        evaluation.query_ids[places[at]]: (
-            float(values[places[at]]),
-            float(distances[at] / largest),
+    worse = [at for at in np.argsort(-distances, kind="stable").tolist() if distances[at] > 0]
+    for at in worse:
+        share, value = float(distances[at] / distances[worse[0]]), float(values[places[at]])
+        yield _Loss(evaluation.query_ids[places[at]], None, value, share)
+
+
+def _worst(
+    evaluation: Evaluation,
+    losses: Mapping[Metric, Sequence[_Loss]],
+    documents: Callable[[str, Sequence[Metric]], Sequence[RankedDocument]],
+) -> Mapping[str, Any]:
+    """Return how many queries fell in any metric, and those that fell most, as fields."""
+    shares: dict[str, float] = {}
+    for lost in losses.values():
+        for each in lost:
+            shares[each.query_id] = shares.get(each.query_id, 0.0) + each.share
+    worst = sorted(shares, key=shares.__getitem__, reverse=True)[:_WORST]
+    values = {query_id: dict[Metric, tuple[float | None, float]]() for query_id in worst}
+    for metric, lost in losses.items():
+        for each in lost:
+            if each.query_id in values:
+                values[each.query_id][metric] = (each.before, each.now)
+    queries = (
+        ExplainedQuery(
+            query_id,
+            evaluation.golden.query(query_id).text or "",
+            {str(metric): pair for metric, pair in values[query_id].items()},
+            documents(query_id, [*values[query_id]]),
+            tuple(evaluation.ranking(query_id)[:TOP]),
         )
-        for at in chosen.tolist()
-    }
+        for query_id in worst
+    )
+    return {"fallen": len(shares), "worst": tuple(queries)}
 
 
 def _failures(
@@ -270,21 +253,6 @@ def whole_interval(evaluation: Evaluation, metric: Metric) -> tuple[float, float
         return None
     (low, high), (least, most) = evaluation.interval(metric), metric.definition.range
     return None if math.isnan(low) else (max(low, least), min(high, most))
-
-
-def _query(
-    evaluation: Evaluation,
-    query_id: str,
-    values: Values,
-    documents: Callable[[str], Sequence[RankedDocument]],
-) -> ExplainedQuery:
-    return ExplainedQuery(
-        query_id,
-        evaluation.golden.query(query_id).text or "",
-        values,
-        documents(query_id),
-        tuple(evaluation.ranking(query_id)[:TOP]),
-    )
 
 
 _WORST_FIRST = (Outcome.REGRESSED, Outcome.INCONCLUSIVE, Outcome.NOT_GATED)

@@ -17,7 +17,7 @@ from pytest_rankcheck.rankers.ranking import first_ranks
 _RELEVANT = 4
 _NEWCOMERS = 3
 _BEYOND = 10**9
-REPEATS = "Duplicates"
+_REPEATS = "Duplicates"
 """The name of the metric that counts what stands in a ranking more than once."""
 _BEST = 3
 """How many of the best judged documents are shown, and how many from the top of the ranking."""
@@ -38,8 +38,8 @@ def moved_documents(
         metrics: those in which it fell.
     """
     evaluation, other = comparison.evaluation, comparison.other
-    repeats = [metric for metric in metrics if metric.name == REPEATS]
-    again = repeated_documents(evaluation, query_id, repeats[0]) if repeats else ()
+    repeats = [metric for metric in metrics if metric.name == _REPEATS]
+    again = _repeated(evaluation, query_id, repeats[0]) if repeats else ()
     if other.known_depth == 0 or len(repeats) == len(metrics):  # or no document is known to be new
         return again
     known = [metric.cutoff for metric in metrics if metric.cutoff]
@@ -123,7 +123,19 @@ def _rank(side: Measured, query_id: str, rank: int | None) -> Rank:
     return Absence.NOT_KEPT
 
 
-def best_documents(evaluation: Evaluation, query_id: str) -> Sequence[RankedDocument]:
+def telling_documents(
+    evaluation: Evaluation, query_id: str, metrics: Sequence[Metric]
+) -> Sequence[RankedDocument]:
+    """Return the documents that show why a query is beyond its first bound."""
+    metric = metrics[0]
+    if metric.name == "SeenItems":
+        return _seen_documents(evaluation, query_id, metric.cutoff)
+    if metric.name == _REPEATS:
+        return _repeated(evaluation, query_id, metric)
+    return _best_documents(evaluation, query_id) if metric.kind.is_of_documents else ()
+
+
+def _best_documents(evaluation: Evaluation, query_id: str) -> Sequence[RankedDocument]:
     """Return the best judged documents of a query, and what is at the top instead."""
     golden, ranking = evaluation.golden, evaluation.ranking(query_id)
     grades, ranks = golden.grades(query_id), first_ranks(ranking)
@@ -134,9 +146,7 @@ def best_documents(evaluation: Evaluation, query_id: str) -> Sequence[RankedDocu
     ]
 
 
-def repeated_documents(
-    evaluation: Evaluation, query_id: str, metric: Metric
-) -> Sequence[RankedDocument]:
+def _repeated(evaluation: Evaluation, query_id: str, metric: Metric) -> Sequence[RankedDocument]:
     """Return the documents that are repeated in a top, those first that are most often."""
     golden = evaluation.golden
     evaluation.read_rankings(metric.cutoff or TOP)
@@ -161,7 +171,7 @@ def repeated_documents(
     ]
 
 
-def seen_documents(
+def _seen_documents(
     evaluation: Evaluation, user: str, cutoff: int | None
 ) -> Sequence[RankedDocument]:
     """Return the ranked documents that a user has interacted with."""
