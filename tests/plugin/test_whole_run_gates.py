@@ -105,7 +105,7 @@ def test_another_catalogue_needs_an_approval_and_blocks_no_other_metric(shop: Sh
             "CatalogCoverage@2 on golden set 'web' cannot be compared with its baseline",
             "catalogue: 10 documents in the baseline, 12 now",
             "; if it changes often, gate Distinct@k, and give this metric a floor",
-            "CatalogCoverage@2 was 0.7000, of what was measured then",
+            "CatalogCoverage@2 was 0.7000 on what was measured then",
         ):
             assert line in failure
         assert "nDCG@2 on golden set" not in failure
