@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Collection, Iterator, Mapping
@@ -193,6 +194,14 @@ def test_reports_compute_nothing() -> None:
             assert name_of(module) == "reports.notebook" or not {"numpy", "statistics"} & outsiders(
                 module
             ), module
+
+
+def test_nobody_asks_which_kind_a_metric_is() -> None:
+    """A kind has a method or an attribute for what others need to know of it."""
+    asks = re.compile(r"(metric|definition|entry)\.unit [!=]|isinstance\([\w.]+\.kind\b|is KINDS\b")
+    assert asks.search('if metric.unit != "query":'), "the rule has something to find"
+    assert asks.search("isinstance(metric.kind, RunValues)")
+    assert [name_of(each) for each in MODULES if asks.search(each.read_text("utf-8"))] == []
 
 
 INPUT_AND_OUTPUT = {
