@@ -5,13 +5,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
 from pytest_rankcheck.errors import quoted
-from pytest_rankcheck.files.whole_files import readable_json
 from pytest_rankcheck.reports.findings import Note, Topic, by_heading
 from pytest_rankcheck.reports.json_report import report_json
 from pytest_rankcheck.reports.report_data import Report, has_baseline, worst_queries
@@ -19,8 +17,6 @@ from pytest_rankcheck.reports.text.metrics_text import headline
 
 _Data = dict[str, Any]
 _LONGEST_TEXT = 500
-_LONG = re.compile(f'[^"]{{{_LONGEST_TEXT + 1}}}')
-"""The form of a quoted text that is too long."""
 _SCRIPT = str.maketrans(
     {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 )
@@ -125,15 +121,7 @@ def _harmless(value: Any) -> Any:
         return {
             quoted(key, _LONGEST_TEXT): quoted(item, len(item))
             if key == "command" and isinstance(item, str)
-            else [each if _is_harmless(each) else _harmless(each) for each in item]
-            if key == "queries" and isinstance(item, list)
             else _harmless(item)
             for key, item in value.items()
         }
     return [_harmless(item) for item in value] if isinstance(value, (list, tuple)) else value
-
-
-def _is_harmless(value: object) -> bool:
-    """Return whether a value is harmless as it is; for most queries this is quick to see."""
-    text = readable_json(value)
-    return text.isprintable() and "\\" not in text and not _LONG.search(text)
