@@ -119,7 +119,7 @@ def histories(
     ids = [blob for _, files in commits for blob in files.values() if not _is_gone(blob)]
     texts = git_blobs(folder, ids)
     current: dict[str, RecordHistory] = {}
-    gone: list[RecordHistory] = []
+    gone: dict[str, RecordHistory] = {}
     for commit, files in commits:
         left = [current.pop(path) for path in files if _is_gone(files[path]) and path in current]
         for path in (path for path, blob in files.items() if not _is_gone(blob)):
@@ -128,17 +128,17 @@ def histories(
                 continue
             record = readable_record(text)
             if path not in current:
-                current[path] = _replaced(left, path, record) or RecordHistory(path, metric, query)
+                before = _replaced(left, path, record) or gone.pop(path, None)
+                current[path] = before or RecordHistory(path, metric, query)
                 current[path].path = path
             if record is None:
                 current[path].skipped += 1
             else:
                 _extend(current[path], commit, record)
-        gone += left
-    for history in gone:
+        gone |= {each.path: each for each in left}
+    for history in gone.values():
         history.is_gone = True
-    found = sorted(current.values(), key=lambda each: each.path)
-    return [*found, *sorted(gone, key=lambda each: each.path)]
+    return [those[path] for those in (current, gone) for path in sorted(those)]
 
 
 def _is_gone(blob: str) -> bool:

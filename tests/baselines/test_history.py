@@ -134,6 +134,14 @@ def test_a_renamed_test_keeps_its_past(repository: Repository) -> None:
     assert [point.means["RR"] for point in by_path[renamed].points] == [0.25, 0.25]
 
 
+def test_a_record_that_comes_back_keeps_its_past(repository: Repository) -> None:
+    for text in (record([1, 1, 1, 1]).text, None, record([1, 1, 1, 2]).text):
+        repository.commit({FILE: text})
+    (history,) = histories(repository.folder)
+    assert [point.means["RR"] for point in history.points] == [1.0, 0.875]
+    assert not history.is_gone
+
+
 def test_another_golden_set_is_no_rename(repository: Repository) -> None:
     repository.commit({FILE: record([1, 1, 1, 1]).text})
     other = FILE.replace("web", "shop")
