@@ -73,9 +73,9 @@ class ComparedValues(ABC):
         """
 
     @property
-    @abstractmethod
     def size(self) -> int:
         """The number of queries; for two samples, the size of the smaller one."""
+        return min(len(self.before), len(self.after))
 
     @property
     @abstractmethod
@@ -83,9 +83,9 @@ class ComparedValues(ABC):
         """The number of independent units: queries, clusters, or sessions of the smaller sample."""
 
     @property
-    @abstractmethod
     def changed_units(self) -> int:
-        """The number of independent units that changed; for two samples, all of them."""
+        """The number of independent units that changed; for two samples, all may have changed."""
+        return self.units
 
     @property
     @abstractmethod
@@ -205,11 +205,6 @@ class Paired(ComparedValues):
         Empty for a metric of the whole run, because no query has a value of its own.
         """
         return self.metric.kind.of_each(self.metric.gain(self.before, self.after))
-
-    @property
-    def size(self) -> int:
-        """The number of queries."""
-        return len(self.query_ids)
 
     @property
     def units(self) -> int:

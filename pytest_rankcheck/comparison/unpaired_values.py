@@ -38,11 +38,6 @@ class Unpaired(ComparedValues):
         """Empty: no session is on both sides."""
         return np.zeros(0)
 
-    @property
-    def size(self) -> int:
-        """The size of the smaller sample."""
-        return min(len(self.before), len(self.after))
-
     @cached_property
     def unit_counts(self) -> tuple[int, int]:
         """The number of independent units before and now."""
@@ -56,11 +51,6 @@ class Unpaired(ComparedValues):
     def units(self) -> int:
         """The number of independent units of the smaller sample."""
         return min(self.unit_counts)
-
-    @property
-    def changed_units(self) -> int:
-        """The number of units of the smaller sample: every value may have changed."""
-        return self.units
 
     @cached_property
     def mean_before(self) -> float:
