@@ -65,8 +65,12 @@ def git_blobs(folder: Path, ids: Iterable[str]) -> Iterator[str]:
     Raises:
         GitError: git does not have one of them, and cannot fetch it.
     """
+    asked_ids = "".join(f"{each}\n" for each in ids)
+    if git_line(folder, "config", "--get-regexp", r"^remote\..*\.promisor$"):
+        # For a pack, a partial clone fetches all that it lacks at once; for a batch, one by one.
+        git_line(folder, "pack-objects", "--stdout", input=asked_ids)
     with tempfile.TemporaryFile() as asked:
-        asked.writelines(f"{each}\n".encode() for each in ids)
+        asked.write(asked_ids.encode())
         asked.seek(0)
         with subprocess.Popen(
             ["git", "cat-file", "--batch"],
@@ -83,10 +87,10 @@ def git_blobs(folder: Path, ids: Iterable[str]) -> Iterator[str]:
                 batch.stdout.read(1)  # the line feed after it
 
 
-def git_line(folder: Path, *arguments: str) -> str | None:
+def git_line(folder: Path, *arguments: str, input: str | None = None) -> str | None:
     """Return the line that git prints; None without git, a repository or output."""
     try:
-        return git(folder, *arguments).strip() or None
+        return git(folder, *arguments, input=input).strip() or None
     except GitError:
         return None
 

@@ -178,6 +178,23 @@ def test_merged_branches_are_one_step_and_bare_clones_have_it_too(
         assert [point.means["RR"] for point in history.points] == [1.0, 0.75]
 
 
+def test_a_partial_clone_fetches_all_that_it_lacks_at_once(
+    repository: Repository,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for ranks in ([1, 1, 1, 1], [1, 1, 1, 2], [1, 1, 2, 2]):
+        repository.commit({FILE: record(ranks).text})
+    repository.git("config", "uploadpack.allowFilter", "true")
+    partial, trace = tmp_path_factory.mktemp("partial"), repository.folder / "trace"
+    source = f"file://{repository.folder}"
+    repository.git("clone", "-q", "--filter=blob:none", "--no-checkout", source, str(partial))
+    monkeypatch.setenv("GIT_TRACE", str(trace))
+    (history,) = histories(partial)
+    assert [point.means["RR"] for point in history.points] == [1.0, 0.875, 0.75]
+    assert trace.read_text().count("built-in: git fetch") == 1
+
+
 # --- the command ----------------------------------------------------------------------------------
 
 
