@@ -122,7 +122,7 @@ def lines_of_block(
         lines = block.decode().removesuffix("\n").split("\n")
     except UnicodeDecodeError:
         raws = enumerate(block.removesuffix(b"\n").split(b"\n"), first)
-        lines = (decode_utf8(raw, f"{path}:{number}", error) for number, raw in raws)
+        lines = (decode_utf8(raw, path, number, error) for number, raw in raws)
     for number, line in enumerate(lines, first):
         yield number, f"{line}\n"
 
@@ -193,20 +193,28 @@ def text_of(path: Path, error: type[RankcheckError]) -> str:
         error: as in `numbered_lines`.
     """
     with failures_named(path, error), opened_text(path, error) as file:
-        return decode_utf8(file.read(), str(path), error)
+        return decode_utf8(file.read(), path, 1, error)
 
 
-def decode_utf8(raw: bytes, where: str, error: type[RankcheckError]) -> str:
-    """Decode UTF-8.
+def decode_utf8(text: bytes, path: Path, first: int, error: type[RankcheckError]) -> str:
+    """Decode lines of a UTF-8 file.
+
+    Args:
+        text: the lines.
+        path: the file.
+        first: the number of the first line.
+        error: the exception type to raise.
 
     Raises:
-        error: the bytes are not UTF-8.
+        error: a line is not UTF-8; the message names it.
     """
     try:
-        return raw.decode("utf-8")
+        return text.decode("utf-8")
     except UnicodeDecodeError as failure:
+        *above, before = text[: failure.start].split(b"\n")
         raise error(
-            f"{where}: byte {failure.start + 1} is not UTF-8; save the file as UTF-8"
+            f"{path}:{first + len(above)}: byte {len(before) + 1} is not UTF-8; save the file as "
+            "UTF-8"
         ) from None
 
 

@@ -103,12 +103,11 @@ def trec_table(path: Path, header: Sequence[str], what: str, error: type[Rankche
         for number, raw in enumerate(text.split(b"\n"), start=first):
             if raw.startswith(b"#") or not raw.strip():
                 continue
-            where = f"{path}:{number}"
-            line = decode_utf8(raw, where, error)
+            line = decode_utf8(raw, path, number, error)
             columns = columns_of(line)
             if len(columns) < len(header) or (len(columns) > len(header) and not are_open):
                 raise error(
-                    f"{where}: {len(columns)} columns, not {len(header)}: "
+                    f"{path}:{number}: {len(columns)} columns, not {len(header)}: "
                     f"'{quoted(line.rstrip(), 60)}'; a line of {what} is: {' '.join(header)}"
                 )
             yield number, columns[: len(header)]

@@ -234,7 +234,7 @@ def _of_file(file: Path, named: str | None, whole: bool) -> Rows:
 def _of_lines(file: Path, skipped: int) -> Rows:
     """Yield the first column of a file without a header, or the lines of a list."""
     for number, block in blocks_of_lines(file, GoldenSetError):
-        text = decode_utf8(block, f"{file}:{number}", GoldenSetError).replace("\r\n", "\n")
+        text = decode_utf8(block, file, number, GoldenSetError).replace("\r\n", "\n")
         lines = text.split("\n")
         if number <= skipped < number + len(lines):
             lines = lines[skipped - number + 1 :]

@@ -47,7 +47,7 @@ def test_an_unreadable_file_raises_the_requested_error(file: Path) -> None:
     file.write_bytes(b"fine\n\nbad \xff\n")
     with pytest.raises(RunError, match=r"file.txt:3: byte 5 is not UTF-8; save the file as UTF-8"):
         list(lines_of(file, RunError))
-    with pytest.raises(RunError, match=r"file.txt: byte 11 is not UTF-8"):
+    with pytest.raises(RunError, match=r"file.txt:3: byte 5 is not UTF-8"):
         text_of(file, RunError)
 
 

@@ -182,10 +182,11 @@ def test_a_column_with_an_unusual_name(tmp_path: Path) -> None:
         ('["a", "b"]\n', "c, row 1: 'a' is not an object with the columns of a catalogue"),
         ("doc_id,pid\n1,2\n1,2\n", None),
         ("pid,docno\n1,2\n", "could both be the doc_id"),
+        ("a\nb\nc\udcff\n", "c:3: byte 2 is not UTF-8; save the file as UTF-8"),
     ],
 )
 def test_a_corpus_that_cannot_be_read(tmp_path: Path, text: str, message: str | None) -> None:
-    (tmp_path / "c").write_text(text)
+    (tmp_path / "c").write_bytes(text.encode(errors="surrogateescape"))
     if message is None:
         assert findings(judged("1"), tmp_path / "c") == {}
         return
