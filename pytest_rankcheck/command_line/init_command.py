@@ -31,12 +31,9 @@ _FIRST = Path(__file__).with_name("first_gate")
 """The files to write."""
 _EXAMPLE = _FIRST / "example"
 """A project to try, each file with ``.txt`` at the end of its name."""
-_TO_TRY = """next:
-1. record what the ranker does:
+_TO_TRY = """next: record what the ranker does, break it, and see which queries fell, and why:
   pytest --snapshot-update
-2. break it:
   sed -i.bak 's/CORRECT_TYPOS = True/CORRECT_TYPOS = False/' shop.py
-3. see which queries fell, and why:
   pytest"""
 _CHECKS = ("reversed-grades", "broken-id", "misspelt-id", "not-in-corpus")
 """The lint rules for faults that make every number wrong."""
@@ -46,9 +43,7 @@ _RETRIEVED = 50
 """The depth at which lost documents are noticed."""
 _RANKER, _COMMAND = "# rankcheck_ranker", '# command = ["../rank"]'
 _NAME = "name your ranker in {}, and remove the # (docs/rankers.md)"
-_CALLED = (
-    "; write module:load() if load() returns it, as with models (docs/how-to/learning-to-rank.md)"
-)
+_CALLED = "; write module:load() if load() returns it (docs/how-to/learning-to-rank.md)"
 _FEATURES = """with rankers.model, set rankcheck_world = ["model:features"]: failures then name the
 features that changed (docs/how-to/learning-to-rank.md)"""
 _EXTRAS = {".yaml": "yaml", ".yml": "yaml", ".parquet": "fast", ".arrow": "fast", ".zst": "zstd"}

@@ -98,13 +98,12 @@ def _refuse_unknown_sets(sealed: Iterable[str], golden: Iterable[Path]) -> None:
     """Refuse a name that seals nothing, such as a misspelt one."""
     from pytest_rankcheck.files.packed_files import shown_name
 
-    known = {*map(shown_name, golden)}
-    unknown = sorted({*sealed} - known)
+    known = [*map(shown_name, golden)]
+    unknown = sorted({*sealed}.difference(known))
     if unknown:
-        raise ConfigurationError(
-            f"rankcheck_sealed: no configured golden set is called {listed(unknown)}; they are "
-            f"called {listed(sorted(known))}"
-        )
+        others = f"they are called {listed(known)}"
+        why = f"no configured golden set is called {listed(unknown)}; {others}"
+        raise ConfigurationError(f"rankcheck_sealed: {why}")
 
 
 def _places(options: argparse.Namespace) -> Iterator[str]:

@@ -182,7 +182,6 @@ def no_text(instead: str = "") -> RankerError:
     """
     other = f", or {instead}" if instead else ""
     return RankerError(
-        "the query has no text to give to the ranker; add it in a column query, in a .queries.tsv "
-        "file beside TREC qrels, or from a second table, GoldenSet.from_frame(judgments, queries)"
-        f"{other}"
+        "the query has no text to give to the ranker; add a column query, a .queries.tsv beside "
+        f"TREC qrels, or a second table, GoldenSet.from_frame(judgments, queries){other}"
     )
