@@ -74,9 +74,7 @@ class Unpaired(ComparedValues):
             return 1.0
         alone = replace(self, clusters=None, before_clusters=None)
         simple = alone.differences.error
-        if simple > 0:
-            return (self.differences.error / simple) ** 2
-        return math.nan
+        return (self.differences.error / simple) ** 2 if simple > 0 else math.nan
 
     @cached_property
     def differences(self) -> TwoSamples:

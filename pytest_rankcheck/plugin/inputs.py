@@ -292,18 +292,12 @@ class Inputs:
             raise _missing("ranker")
         return self.rankers.made(1)
 
-    @property
-    def ranker_name(self) -> str | None:
-        """The name of a run of the configured ranker; None if no test has asked it."""
-        return self.rankers.name
-
     @cached_property
     def rankers(self) -> MadeRankers:
         """The configured rankers, of which each is made when it is asked for."""
         from pytest_rankcheck.rankers.ranker_lookup import MadeRankers, NamedRanker, load_ranker
 
-        if self._make_ranker is not None:
-            own = self._make_ranker
+        if (own := self._make_ranker) is not None:
             return MadeRankers("", lambda *_: own())
         # Each worker of an executor makes its own ranker.
         make = load_ranker if self.config.executor is None else NamedRanker

@@ -61,7 +61,7 @@ def _leaderboard(
     """
     evaluation = next(iter(measured.values()))
     golden = evaluation.golden
-    own, known = inputs.ranker_name, inputs.config.ranker
+    own, known = inputs.rankers.name, inputs.config.ranker
     gated = _of_gates(golden.name, findings)
     ships = next(name for name in (own, *gated, *measured) if name in measured)
     if known and not inputs.config.run and (ships == own or len(measured) == 1):

@@ -118,7 +118,7 @@ class MadeRankers:
 
     @property
     def name(self) -> str | None:
-        """What runs of the first are called; None if it has not been made."""
+        """The name of a run of the first; None if no test has asked it."""
         return adapter_of(self._made[1]).name if 1 in self._made else None
 
     def made(self, replicate: int) -> object:

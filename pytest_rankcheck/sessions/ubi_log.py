@@ -95,10 +95,9 @@ def _grades(select: str | Sequence[str], grades: Mapping[str, float] | None) -> 
     given = dict.fromkeys(actions, 1.0) | dict(grades or {})
     if not given:
         raise ConfigurationError('no action is a selection; give one, such as select=("click",)')
-    found = {}
-    for name, grade in given.items():
-        found[str(name).strip().casefold()] = checked_grade(name, grade)
-    return found
+    return {
+        str(name).strip().casefold(): checked_grade(name, grade) for name, grade in given.items()
+    }
 
 
 class _Join:
