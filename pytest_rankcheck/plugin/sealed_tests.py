@@ -33,10 +33,11 @@ _SAYS_MEANS_ONLY = frozenset(
         *(Topic.CAN_BE_RAISED, Topic.NOISE_FLOOR, Topic.NOT_RUN, Topic.LOOSER_GATE),
         *(Topic.FAMILIES, Topic.NO_LONGER_GATED, Topic.NO_SLICE_GATED, Topic.DECIDES_NOTHING),
         *(Topic.RUN_NOISE, Topic.KEPT, Topic.KEPT_WITHIN_NOISE, Topic.KEPT_MORE_RUNS),
-        *(Topic.UNUSED_APPROVAL, Topic.WRITTEN, Topic.UNCERTAIN_GAINS),
+        *(Topic.UNUSED_APPROVAL, Topic.WRITTEN, Topic.UNCERTAIN_GAINS, Topic.EXPECTATIONS),
     }
 )
 """The notes that name no query and no document."""
+_UNSEAL = "--rankcheck-unseal shows what else is known"
 
 
 class SealedTests:
@@ -128,7 +129,7 @@ def _seal(
     setattr(report, CARRIED, sealed)
     report.sections.clear()
     if report.failed:
-        explained = (each.failure for each in sealed if isinstance(each, GateFinding))
+        explained = (each.failure for each in sealed if isinstance(each, GateFinding | Note))
         texts = [failure_lines(each, in_full=True) for each in explained if each is not None]
         report.longrepr = "\n".join(chain.from_iterable(texts or [[other]]))
     elif report.skipped:
@@ -179,15 +180,19 @@ def _sealed(findings: Sequence[ReportedFinding]) -> Iterator[ReportedFinding]:
             yield replace(each, data=data, values={metric: [] for metric in each.values})
         elif isinstance(each, Note):
             if each.topic in _SAYS_MEANS_ONLY:
-                yield each
+                yield replace(each, failure=each.failure and _sealed_check(each.failure))
         elif not isinstance(each, JudgingFinding):
             yield each
 
 
 def _sealed_set(name: str) -> str:
-    return (
-        f"golden set '{quoted(name)}', which is sealed; --rankcheck-unseal shows what else is known"
-    )
+    return f"golden set '{quoted(name)}', which is sealed; {_UNSEAL}"
+
+
+def _sealed_check(failure: Explanation) -> Explanation:
+    """Return an explanation of a failed check that has only its headline, which has counts."""
+    remarks = (f"it is sealed; {_UNSEAL}",)
+    return Explanation(golden_set=failure.golden_set, headline=failure.headline, remarks=remarks)
 
 
 def _values(row: GateFinding) -> str:

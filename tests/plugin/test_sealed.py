@@ -444,6 +444,31 @@ def test_documents_are_recognised_by_their_hashes(sealed: Project) -> None:
     assert_no_secret(sealed, done)
 
 
+@NEEDS_GIT
+def test_expectations_are_counted(sealed: Project) -> None:
+    expected = [
+        {**line, "expect": [{"in_top": 1, "documents": [f"zdoc-{number}"]}]}
+        for number, line in enumerate(QUERIES)
+    ]
+    sealed.golden(expected, os.environ["HOLDOUT"])
+    sealed.write("pyproject.toml", CONFIGURATION.replace('"golden/web.jsonl", ', ""))
+    sealed.test(
+        "from pytest_rankcheck import assert_expectations\n\n"
+        "def test_expected(ranking_run, golden_set):\n"
+        "    assert_expectations(ranking_run, golden_set)\n"
+    )
+    sealed.baseline_file("test_sealed", golden="holdout").unlink()
+    sealed.baseline_file("test_sealed").unlink()
+    sealed.commit()
+    for mode, counts in (("good", "40 of 40 expectations hold"), ("worse", "40 violated")):
+        sealed.write("mode", mode)
+        done = sealed.run(*REPORTS, *MAIN)
+        assert done.ret == (mode == "worse")
+        assert counts in done.stdout.str()
+        assert "no test checked" not in done.stdout.str()
+        assert_no_secret(sealed, done)
+
+
 def test_a_floor_says_its_value_and_bound(sealed: Project) -> None:
     sealed.write("mode", "worse")
     sealed.test(
