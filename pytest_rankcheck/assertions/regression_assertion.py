@@ -267,12 +267,11 @@ def _enter_undecided(
     verdicts = list(verdicts)
     if all(verdict.is_settled for verdict in verdicts):
         return
-    from pytest_rankcheck.explanation.explained_failures import passed_falls
     from pytest_rankcheck.reports.text.verdict_notes import passed_fall_notes, verdict_notes
 
     notes = (
         *verdict_notes(evaluation.golden.name, verdicts),
-        *passed_fall_notes(evaluation.golden, passed_falls(passed)),
+        *passed_fall_notes(evaluation.golden, passed),
     )
     for note in notes:
         enter(note)

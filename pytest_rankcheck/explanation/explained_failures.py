@@ -17,7 +17,6 @@ from pytest_rankcheck.comparison.rank_changes import TOP, top_of
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.explanation.bounds import Bound, Bounded, bounded_places
-from pytest_rankcheck.explanation.evidence import power_of
 from pytest_rankcheck.explanation.explanation import (
     MOST_CAUSES,
     ExplainedQuery,
@@ -25,7 +24,6 @@ from pytest_rankcheck.explanation.explanation import (
     Explanation,
     InCommon,
     MetricFailure,
-    PassedFall,
     RankedDocument,
     TakenOver,
 )
@@ -129,26 +127,6 @@ def explained_bounds(
         **_worst(evaluation, losses, partial(telling_documents, evaluation)),
         **known,
     )
-
-
-def passed_falls(verdicts: Iterable[Verdict]) -> Iterator[PassedFall]:
-    """Yield the falls that passed; for an inconclusive verdict, only if queries can be named."""
-    for verdict in verdicts:
-        part, pairs = verdict.leading, verdict.leading.pairs
-        worst = tuple(pairs.query_ids[place] for place in pairs.worst(_NAMED))
-        is_open = verdict.inconclusive
-        if verdict.regressed or not pairs.gain < -SLACK or (is_open and not worst):
-            continue
-        yield PassedFall(
-            verdict.metric,
-            part.label,
-            pairs.mean_before,
-            pairs.mean_after,
-            pairs.losses,
-            worst,
-            None if is_open or math.isnan(part.p) else power_of(verdict, pairs),
-            verdict.alpha,
-        )
 
 
 class _Loss(NamedTuple):

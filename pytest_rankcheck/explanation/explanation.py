@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from pytest_rankcheck.comparison.rank_changes import Crossing
     from pytest_rankcheck.comparison.unjudged_documents import Unjudged
     from pytest_rankcheck.explanation.bounds import Bound, Bounded
-    from pytest_rankcheck.explanation.evidence import Power
     from pytest_rankcheck.explanation.gate_numbers import GateNumbers
     from pytest_rankcheck.gates.verdict import Outcome
     from pytest_rankcheck.metrics.kinds import MeasurementKind
@@ -167,24 +166,6 @@ class MetricFailure:
     interval: tuple[float, float] | None = None
     """For a value that is not a mean: how precisely it is known."""
     crossing: Crossing | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PassedFall:
-    """A fall that a gate let pass."""
-
-    metric: Metric
-    label: str
-    """The slice as ``attribute=value``; empty for all queries."""
-    before: float
-    now: float
-    fallen: int
-    """How many queries fell."""
-    worst: tuple[str, ...]
-    """The queries that fell most."""
-    power: Power | None
-    """Which fall would have been detected; None without a test."""
-    alpha: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.explanation.explanation import PassedFall
+from pytest_rankcheck.evaluation.recorded_precision import SLACK
+from pytest_rankcheck.explanation.evidence import power_of
 from pytest_rankcheck.explanation.gate_numbers import verdict_numbers
 from pytest_rankcheck.gates.verdict import Verdict
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
@@ -24,6 +26,8 @@ from pytest_rankcheck.reports.text.evidence_text import (
 from pytest_rankcheck.reports.text.verdict_headlines import verdict_headline
 from pytest_rankcheck.reports.text.wording import golden_name, means_change, number_text, query_in
 
+_NAMED = 3
+"""How many queries are named of a fall that passed."""
 _SLICES = 10
 """The number of slices in a line."""
 
@@ -55,25 +59,28 @@ def verdict_notes(golden_name: str, verdicts: Iterable[Verdict]) -> Iterator[Not
         )
 
 
-def passed_fall_notes(golden: JudgedQueries, falls: Iterable[PassedFall]) -> Iterator[Note]:
+def passed_fall_notes(golden: JudgedQueries, verdicts: Iterable[Verdict]) -> Iterator[Note]:
     """Yield the falls that passed: the queries that fell most, and the detectable fall.
 
     The note on an inconclusive verdict already has its evidence, so only the queries are added.
 
     Args:
         golden: what was measured on.
-        falls: those that passed.
+        verdicts: those that fail no test.
     """
-    for fall in falls:
-        where = f" in {quoted(fall.label, 60)}" if fall.label else ""
-        texts = [f"{where}: {means_change(fall.before, fall.now)}"]
-        if fall.worst:
-            names = ", ".join(query_in(golden, query_id) for query_id in fall.worst)
-            more = fall.fallen - len(fall.worst)
-            texts.append(f"{names}{f' and {more:,} more' if more else ''} {fell_word(fall.metric)}")
-        if fall.power is not None:
-            texts.append(power_text(fall.metric, fall.power, fall.alpha))
-        start = _start(golden.name, str(fall.metric))
+    for verdict in verdicts:
+        part, pairs, is_open = verdict.leading, verdict.leading.pairs, verdict.inconclusive
+        worst = [query_in(golden, pairs.query_ids[place]) for place in pairs.worst(_NAMED)]
+        if verdict.regressed or not pairs.gain < -SLACK or (is_open and not worst):
+            continue
+        where = f" in {quoted(part.label, 60)}" if part.label else ""
+        texts = [f"{where}: {means_change(pairs.mean_before, pairs.mean_after)}"]
+        if worst:
+            more = f" and {pairs.losses - len(worst):,} more" if pairs.losses > len(worst) else ""
+            texts.append(f"{', '.join(worst)}{more} {fell_word(verdict.metric)}")
+        if not is_open and not math.isnan(part.p):
+            texts.append(power_text(verdict.metric, power_of(verdict, pairs), verdict.alpha))
+        start = _start(golden.name, str(verdict.metric))
         text = f"{start}{'; '.join(filter(None, texts))}"
         yield Note(Topic.PASSED_FALLS, text, of_test=True)
 
