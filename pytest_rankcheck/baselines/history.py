@@ -82,7 +82,7 @@ class RecordHistory:
     metric: str | None = None
     """The only metric that is followed; None: all that are gated."""
     query: str | None = None
-    """The id of the query that is followed besides."""
+    """The id of a query that is followed too."""
     points: list[Point] = field(default_factory=list)
     skipped: int = 0
     """How many versions could not be read, such as those in another format version."""

@@ -66,8 +66,8 @@ class MetricAssertion:
             known = known_gate(gate.text)
             if known is not None and known.rule != gate.rule:
                 raise ConfigurationError(
-                    f"{type(gate.rule).__name__} is called {gate.text}, which is another gate; "
-                    "give its class a __str__ of its own"
+                    f"{type(gate.rule).__name__} prints as {gate.text}, which is another gate; "
+                    "give the class its own __str__"
                 )
 
     @property

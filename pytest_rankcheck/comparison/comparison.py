@@ -237,7 +237,7 @@ class Comparison(QueryOverlap):
         return pairs if noise is None else replace(pairs, noise=noise)
 
     def noise_caveats(self) -> Iterator[str]:
-        """Yield what the values and the documents are of, where several runs are averaged."""
+        """Yield which runs the values and the documents come from, if there are replicates."""
         if self.evaluation.of_rankings is not self.evaluation:
             yield RunNoise.of_first
         is_recorded = self.other.recorded_metrics and not isinstance(self.other, Evaluation)

@@ -178,7 +178,7 @@ def top_of(evaluation: Evaluation, other: Measured, metric: Metric) -> int:
 
 
 def ignores_order(metric: Metric) -> bool:
-    """Return whether it only matters if a document is above the cutoff. It is tried."""
+    """Return whether only the documents above the cutoff matter, not their order, by trying it."""
     if not metric.cutoff or not metric.kind.is_of_judgments:
         return False
     with suppress(MetricError):

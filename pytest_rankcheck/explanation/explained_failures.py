@@ -136,7 +136,7 @@ class _Loss(NamedTuple):
     before: float | None
     now: float
     share: float
-    """Of the largest loss in the metric."""
+    """The loss as a share of the largest loss in the metric."""
 
 
 def _fallen(pairs: ComparedValues) -> Iterator[_Loss]:
@@ -147,7 +147,7 @@ def _fallen(pairs: ComparedValues) -> Iterator[_Loss]:
 
 
 def _shared(labels: Iterable[str]) -> str:
-    """Return the slice that everything is about; empty if that is all queries, or differs."""
+    """Return the only slice of all labels; empty for all queries, or if there are several."""
     different = {*labels}
     return different.pop() if len(different) == 1 else ""
 
@@ -196,7 +196,7 @@ def _worst(
 def _failures(
     comparison: Comparison, verdicts: Mapping[Metric, Verdict], *, in_full: bool
 ) -> Iterator[MetricFailure]:
-    """Yield each metric: the only one with what its verdict rests on, several with all queries."""
+    """Yield each metric, a single one with the values that decided, several with all queries."""
     for metric, verdict in verdicts.items():
         part = verdict.leading if len(verdicts) == 1 else verdict.overall
         told = verdict_numbers(verdict, in_full=in_full, has_evidence=in_full)

@@ -52,7 +52,7 @@ class RankedDocument:
     was_seen: bool = False
     """Whether the user of a query has interacted with it before."""
     again: tuple[tuple[str, int], ...] = ()
-    """The documents below that repeat it, such as itself, and their ranks."""
+    """Its repetitions further down: document ids and their ranks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +190,7 @@ class Explanation:
     worst: tuple[ExplainedQuery, ...] = ()
     """The queries that fell most."""
     worst_of: str = ""
-    """The slice of which these are, as ``attribute=value``; empty: of all queries."""
+    """The slice that these belong to, as ``attribute=value``; empty: all queries."""
     facts: tuple[str, ...] = ()
     """What a check without a metric counted."""
     answered: tuple[AnsweredQuery, ...] = ()

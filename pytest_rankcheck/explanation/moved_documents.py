@@ -18,7 +18,7 @@ _RELEVANT = 4
 _NEWCOMERS = 3
 _BEYOND = 10**9
 _REPEATS = "Duplicates"
-"""The name of the metric that counts what stands in a ranking more than once."""
+"""The name of the metric that counts repeated documents."""
 _BEST = 3
 """How many of the best judged documents are shown, and how many from the top of the ranking."""
 
@@ -28,9 +28,9 @@ def moved_documents(
 ) -> Sequence[RankedDocument]:
     """Return the documents that explain why a query fell.
 
-    What is repeated comes first if that is counted. Then come relevant ones, starting with those
-    that crossed a cutoff; then what took their place. When a document falls by five ranks, others
-    rise by one; they are left out.
+    Repeated documents come first if the metric counts them. Then come relevant ones, starting with
+    those that crossed a cutoff; then what took their place. When a document falls by five ranks,
+    others rise by one; they are left out.
 
     Args:
         comparison: what is compared.
@@ -147,7 +147,7 @@ def _best_documents(evaluation: Evaluation, query_id: str) -> Sequence[RankedDoc
 
 
 def _repeated(evaluation: Evaluation, query_id: str, metric: Metric) -> Sequence[RankedDocument]:
-    """Return the documents that are repeated in a top, those first that are most often."""
+    """Return the documents that are repeated in a top, the most frequent first."""
     golden = evaluation.golden
     evaluation.read_rankings(metric.cutoff or TOP)
     ranking, by = evaluation.ranking(query_id)[: metric.cutoff], dict(metric.parameters)["by"]

@@ -164,7 +164,7 @@ def whole_lines(path: Path, error: type[RankcheckError], size: int) -> Iterator[
 
 
 def _read_lines(file: BinaryIO, size: int) -> bytes:
-    """Return about so many bytes, to the end of a line; none at the end of the file."""
+    """Return about ``size`` bytes, up to the end of a line; none at the end of the file."""
     if file.seekable():  # a large text is read at once, so that it need not be copied
         start = file.tell()
         file.seek(start + size - 1)

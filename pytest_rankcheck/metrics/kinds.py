@@ -71,11 +71,11 @@ class MeasurementKind:
     depends_on_others = False
     """Whether the value of a query depends on the rankings of other queries."""
     measures = "a whole run"
-    """What its metrics measure, where laws of judged rankings do not apply to them."""
+    """What its metrics measure, if the laws of judged rankings do not apply to them."""
 
     @property
     def is_of_judgments(self) -> bool:
-        """Whether each value comes from one judged ranking alone, and others would change it."""
+        """Whether each value is computed from the judgments of one ranking alone."""
         return self.takes is JudgedHits
 
     @property

@@ -131,7 +131,7 @@ def _run_from_ranker(
     golden_set: GoldenSet,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Run:
-    """The run of ``ranker`` over ``golden_set``: of those that `ranked` returns, the first."""
+    """The run of ``ranker`` over ``golden_set``: the first of those that `ranked` returns."""
     from pytest_rankcheck.plugin.ranking_runs import RankerOrigin, ranked
     from pytest_rankcheck.rankers.ranker_lookup import specification_of
 

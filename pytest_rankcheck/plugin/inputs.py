@@ -294,7 +294,7 @@ class Inputs:
 
     @cached_property
     def rankers(self) -> MadeRankers:
-        """The configured rankers, of which each is made when it is asked for."""
+        """The configured rankers; each is made when it is first needed."""
         from pytest_rankcheck.rankers.ranker_lookup import MadeRankers, NamedRanker, load_ranker
 
         if (own := self._make_ranker) is not None:

@@ -49,7 +49,7 @@ def name_run(item: pytest.Item) -> None:
 def without_false_claims(
     item: pytest.Item, ledger: Ledger, *, passed: bool
 ) -> Iterator[ReportedFinding]:
-    """Yield findings that claim no rise or record but those that an update would make.
+    """Yield the findings without claims of a rise or a record that are not true.
 
     A metric is better only if its record would be raised; a test that failed writes nothing.
     """

@@ -325,17 +325,17 @@ class Config:
         """Return the line for the header of pytest's output; None if nothing is configured.
 
         Args:
-            owners: the files whose fixtures ``golden_set`` and ``ranker`` replace what is
-                configured, by their names.
+            owners: by fixture, ``golden_set`` or ``ranker``, the file that replaces what is
+                configured.
         """
         parts = []
         if self.golden and "golden_set" in owners:
-            parts.append(f"golden set of {quoted(owners['golden_set'])}")
+            parts.append(f"golden set from {quoted(owners['golden_set'])}")
         elif self.golden:
             names = ", ".join(quoted(path.name) for path in self.golden)
             parts.append(f"golden {names}")
         if "ranker" in owners and not self.run:
-            parts.append(f"ranker of {quoted(owners['ranker'])}")
+            parts.append(f"ranker from {quoted(owners['ranker'])}")
         elif self.run:
             parts.append(f"run {quoted(self.run.name)}")
         elif self.ranker:

@@ -57,8 +57,8 @@ class SealedTests:
     def _name(self, item: pytest.Item, findings: Iterable[ReportedFinding] = ()) -> str | None:
         """Return the sealed golden set that a test measures on; None if there is none.
 
-        It is remembered: when a test ends, its fixtures may be gone, but what it printed is
-        reported again.
+        The answer is kept: when a test ends, its fixtures may be gone, but its output is reported
+        again.
         """
         names = chain([self._tests.get(item.nodeid)], _names(item, findings))
         name = next((name for name in names if name in self._sealed), None)
@@ -82,7 +82,7 @@ class SealedTests:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Remove the name of a subtest and what it printed, which its report gets late."""
+        """Remove the name and the output of a subtest, which are added to its report late."""
         context = getattr(report, "context", None)
         if context is not None and report.nodeid in self._tests:
             vars(report)["context"] = type(context)(msg=None, kwargs={})

@@ -46,7 +46,7 @@ def gate_question(
     *,
     is_strict: bool = False,
 ) -> Question:
-    """Return the question whether a family of gates blocks a change.
+    """Return a question: does a family of gates block a change?
 
     Args:
         evaluation: what was measured.
@@ -77,7 +77,7 @@ def bound_question(
     *,
     is_floor: bool,
 ) -> Question:
-    """Return the question whether a bound that holds now blocks a change.
+    """Return a question: does a bound that holds now block a change?
 
     The change is added to the measured value, so an innocent one can cross a bound that is close.
 
@@ -104,7 +104,7 @@ def bound_question(
 def expectation_question(
     evaluation: Evaluation, golden: GoldenSet, before: Sequence[ExpectationResult]
 ) -> Question:
-    """Return the question whether expectations that hold now block a change.
+    """Return a question: do expectations that hold now block a change?
 
     It is not asked about innocent changes: a swapped copy contains half of a harm, and an
     expectation is meant to notice harm in any query.

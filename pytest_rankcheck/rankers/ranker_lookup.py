@@ -118,7 +118,7 @@ class MadeRankers:
 
     @property
     def name(self) -> str | None:
-        """The name of a run of the first; None if no test has asked it."""
+        """The name of the first ranker, for its runs; None if no test has needed it."""
         return adapter_of(self._made[1]).name if 1 in self._made else None
 
     def made(self, replicate: int) -> object:
@@ -127,7 +127,7 @@ class MadeRankers:
         Without ``()`` at the end of the name, all of them are the same object.
 
         Raises:
-            ConfigurationError: it is called, and returns the same object again.
+            ConfigurationError: a call returned the same object as before.
         """
         if replicate in self._made:
             return self._made[replicate]

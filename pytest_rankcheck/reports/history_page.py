@@ -112,7 +112,7 @@ def page_of(shown: Iterable[RecordHistory], nightly: NightlyMeans) -> str:
 def _chart(
     metric: str, points: Sequence[Point], ran: Iterable[tuple[str, float]]
 ) -> dict[str, Any]:
-    """Return what the template draws of a metric: lines of points, and the points of reports."""
+    """Return what the template draws for a metric: lines of points, and the points of reports."""
     known = [point for point in points if not math.isnan(point.means.get(metric, math.nan))]
     drawn = [*((point.commit.date, point.means[metric]) for point in known), *ran]
     if not drawn:

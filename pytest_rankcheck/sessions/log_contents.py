@@ -80,7 +80,7 @@ class LogContents:
     def repeated_users(self) -> tuple[str, Counter[object]] | None:
         """The attribute that names users with several sessions, and how many each has.
 
-        Of several attributes, that with the fewest users.
+        Of several such attributes, the one with the fewest users.
         """
         counts: dict[str, Counter[object]] = {}
         for session in self.attributes:

@@ -42,7 +42,7 @@ def value_key(value: object) -> str:
 
 
 class SelectionRule:
-    """Tells the rows that are selections from all others, and counts the values that say so.
+    """Finds the rows that are selections, and counts the values that make them selections.
 
     Args:
         wanted: by column, the keys of the values that mean a selection: see `value_key`. A row is a
@@ -58,7 +58,7 @@ class SelectionRule:
     def read(self, columns: Mapping[str, Column], size: int) -> tuple[BoolArray, FloatArray]:
         """Return which of N rows are selections, and the highest grade of a value of each, ``[N]``.
 
-        A row without a column is no selection. The grade is NaN without a value that has one.
+        If a column is missing, no row is a selection. The grade is NaN if no value has one.
         """
         chosen = np.full(size, self.wanted.keys() <= columns.keys())
         highest = np.full(size, np.nan)

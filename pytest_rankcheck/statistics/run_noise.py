@@ -65,12 +65,12 @@ class RunNoise:
     """How much a mean varies between replicates, estimated from both sides of a comparison."""
 
     test_name: ClassVar[str] = "Student's t over queries and replicates"
-    """What messages call the test that allows for it."""
+    """What messages call the test that allows for the noise."""
     unknown: ClassVar[str] = (
         "needs to know how much the metric varies between replicates, and neither this run nor the "
         "baseline has several"
     )
-    """What messages say of a gate that allows for it, where it is not known."""
+    """What messages say of a gate that allows for noise that is not known."""
     planned: ClassVar[str] = (
         "the noise of replicates comes on top, and more queries do not reduce it"
     )
@@ -116,10 +116,10 @@ class RunNoise:
 
     @staticmethod
     def refuse_units(metric: object, *units: object) -> None:
-        """Refuse weights and clusters, which are not None.
+        """Refuse weights and clusters: any unit that is not None.
 
         Raises:
-            ConfigurationError: what both do to a mean is not known.
+            ConfigurationError: one is given; its effect together with noise is not known.
         """
         if any(each is not None for each in units):
             raise ConfigurationError(

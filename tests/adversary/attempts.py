@@ -482,7 +482,7 @@ ATTEMPTS = {
     "a rule of the project's own is called like the recorded gate": Attempt(
         (worse, new_test(gated(RR.replace("abs=0.01", "gate=Gate(Lax(abs=0.01))"), LAX))),
         B,
-        "Lax is called tolerance(abs=0.01, rel=0), which is another gate",
+        "Lax prints as tolerance(abs=0.01, rel=0), which is another gate",
     ),
     "the tolerance goes from 0.01 to 0.5": Attempt(
         (worse, edit("0.01", "0.5")), B, "passes only with a looser gate: RR", "tolerance(abs=0.01"

@@ -102,10 +102,10 @@ def test_the_header_names_the_ranker_that_a_conftest_overrides(project: Project)
         "tests/conftest.py",
         "import pytest, engine\n\n@pytest.fixture\ndef ranker():\n    return engine.search\n",
     )
-    assert "golden web.jsonl, ranker of tests/conftest.py, depth" in text_of(project.run("tests"))
+    assert "golden web.jsonl, ranker from tests/conftest.py, depth" in text_of(project.run("tests"))
     project.write(
         "tests/conftest.py",
         "import pytest\n\n@pytest.fixture\ndef golden_set():\n    return None\n",
     )
     text = text_of(project.run("tests"))
-    assert "golden set of tests/conftest.py, ranker engine:search, depth" in text
+    assert "golden set from tests/conftest.py, ranker engine:search, depth" in text

@@ -54,7 +54,7 @@ def history_lines(history: RecordHistory, nightly: NightlyMeans) -> Iterator[str
 
 
 def query_lines(history: RecordHistory) -> Iterator[str]:
-    """Yield what a record said of the query at each commit that changed it; nothing without it."""
+    """Yield the query's line of a record at each commit that changed it, if it has any."""
     if not any(point.query for point in history.points):
         return
     yield f"{heading(history)}, query {quoted(history.query)}"

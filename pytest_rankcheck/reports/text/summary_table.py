@@ -82,7 +82,7 @@ def summary_lines(
 
 
 def _said_in_failures(findings: Sequence[ReportedFinding]) -> Iterator[str]:
-    """Yield the notes on a run that the text of a failure has, whatever else it says of them."""
+    """Yield the notes on a run that a failure text repeats, each with its golden set."""
     for each in findings:
         if isinstance(each, (GateFinding, Note)) and each.failure is not None:
             where = set_text(each.failure.kind, each.failure.golden_set)
