@@ -1,4 +1,4 @@
-"""What ships, what may ship next, and two that are broken: each recommends to one reader.
+"""The recommender in production, one that may replace it, and two broken ones.
 
 The matrix has a row for each reader and a column for each book: 1 where the reader bought it.
 """
@@ -15,7 +15,7 @@ from pytest_rankcheck import Query
 
 DATA = Path(__file__).parent.parent / "data"
 Recommender = Callable[[Query, int], list[str]]
-"""Returns so many books, best first."""
+"""Returns this number of books, best first."""
 
 
 class Purchases:
@@ -50,7 +50,7 @@ def rows(name: str) -> list[dict[str, str]]:
 
 
 def neighbours(matrix: np.ndarray, count: int) -> np.ndarray:
-    """Return the cosine of each book and each of its nearest neighbours; 0 for all others."""
+    """Return the cosine similarity of each book and its nearest neighbours; 0 for all others."""
     together = matrix.T @ matrix
     length = np.sqrt(np.maximum(together.diagonal(), 1))
     cosine = (together / length / length[:, np.newaxis]).round(12)
@@ -60,7 +60,7 @@ def neighbours(matrix: np.ndarray, count: int) -> np.ndarray:
 
 
 def current() -> Recommender:
-    """Return what ships: the books that are bought by the same readers (item-kNN)."""
+    """Return the one in production, item-kNN: books that are bought by the same readers."""
     return nearest(40)
 
 
@@ -70,7 +70,7 @@ def fewer_neighbours() -> Recommender:
 
 
 def nearest(count: int) -> Recommender:
-    """Return item-kNN with so many neighbours."""
+    """Return item-kNN with this number of neighbours."""
     bought = Purchases()
     return bought.recommender(bought.matrix @ neighbours(bought.matrix, count))
 
@@ -82,14 +82,14 @@ def popularity() -> Recommender:
 
 
 def popular_neighbours() -> Recommender:
-    """Return what ships, with popular books pushed up: a broken one that nDCG does not show."""
+    """Return the one in production with popular books pushed up, which nDCG does not show."""
     bought = Purchases()
     scores = bought.matrix @ neighbours(bought.matrix, 40)
     return bought.recommender(scores * bought.matrix.sum(axis=0) ** 0.5)
 
 
 def forgetful() -> Recommender:
-    """Return what ships, but it does not leave out what the reader has bought."""
+    """Return the one in production, but recommending books that the reader already has."""
     bought = Purchases()
     scores = bought.matrix @ neighbours(bought.matrix, 40)
     return bought.recommender(scores, leave_out_bought=False)

@@ -1,4 +1,4 @@
-"""What ships, and what may ship next: see rankcheck_ranker and rankcheck_candidates."""
+"""The retriever in production, and those that may replace it (rankcheck_candidates)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def current() -> Retriever:
 
 
 def local() -> Retriever:
-    """Return the same retriever without the network, with which the baseline is recorded."""
+    """Return the same retriever without the network, to record the baseline."""
     return bm25(sentences=1)
 
 

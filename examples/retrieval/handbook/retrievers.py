@@ -17,7 +17,7 @@ Retriever = Callable[[str], list[str]]
 
 
 def chunks_of(sentences: int) -> dict[str, str]:
-    """Return the chunks of so many sentences each, by ids such as ``refunds#2``."""
+    """Return chunks with this number of sentences, by ids such as ``refunds#2``."""
     chunks = {}
     for line in HANDBOOK.read_text("utf-8").splitlines():
         section, text = re.fullmatch(r"\[(.+?)\] (.+)", line).groups()
@@ -39,13 +39,13 @@ def trigrams(text: str) -> list[str]:
 
 
 def ranked(ids: list[str], scores: np.ndarray) -> list[str]:
-    """Return the chunks with a positive score, best first; equal ones in their order."""
+    """Return the chunks with a positive score, best first; ties stay in order."""
     order = np.argsort(-scores, kind="stable")
     return [ids[place] for place in order if scores[place] > 0]
 
 
 def bm25(sentences: int) -> Retriever:
-    """Return a retriever by BM25 (Robertson and Zaragoza 2009) over chunks of so many sentences."""
+    """Return a BM25 retriever (Robertson and Zaragoza 2009) over chunks of some sentences."""
     chunks = chunks_of(sentences)
     ids, texts = list(chunks), [Counter(words(text)) for text in chunks.values()]
     lengths = np.array([text.total() for text in texts])

@@ -56,7 +56,7 @@ class User:
 
 
 def sessions(count: int, seed: int, search: Search, golden: Path) -> tuple[list[Row], list[Row]]:
-    """Return the queries and the events of so many sessions; each seed has a week of its own."""
+    """Return the queries and the events of this number of sessions; each seed is another week."""
     chance = random.Random(seed)
     wishes = [json.loads(line) for line in golden.read_text("utf-8").splitlines()]
     users = [
