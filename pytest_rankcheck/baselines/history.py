@@ -23,9 +23,10 @@ from pytest_rankcheck.files.git_commands import git, git_blobs
 from pytest_rankcheck.metrics.metric_names import Metric
 
 _LOG = (
-    *("--glob-pathspecs", "-c", "log.diffMerges=separate", "-c", "log.follow=false", "log"),
+    *("--glob-pathspecs", "-c", "log.diffMerges=separate", "-c", "log.follow=false"),
+    *("-c", "diff.relative=false", "log"),
     *("--first-parent", "-m", "--reverse", "--raw", "--no-abbrev", "--no-renames", "-z"),
-    *("--root", "--no-relative", "--no-show-signature", "--encoding=UTF-8"),
+    *("--root", "--no-show-signature", "--encoding=UTF-8"),
 )
 """What of git's output does not depend on the configuration of a user."""
 
