@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 
+from pytest_rankcheck.assertions.entered_findings import gate_row
 from pytest_rankcheck.baselines.baseline import Baseline
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.succession import manner_changes
@@ -13,7 +14,7 @@ from pytest_rankcheck.errors import RankcheckError
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.explanation.gate_numbers import NOT_REACHED, Decided, GateNumbers
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.reports.findings import GateFinding, ReportedFinding, Said
+from pytest_rankcheck.reports.findings import ReportedFinding, Said
 from pytest_rankcheck.reports.ledger import wants_detail, wants_queries
 from pytest_rankcheck.reports.measurement_findings import measurement_finding
 
@@ -69,10 +70,9 @@ def _unreached(
             overall=overall,
             measurement=measurement.data["key"],
         )
-    yield GateFinding(
-        golden_set=evaluation.golden.name,
-        ranker=evaluation.name,
-        metric=str(metric),
+    yield gate_row(
+        evaluation,
+        metric,
         now=now,
         baseline=before,
         said=Said.NOT_REACHED,
