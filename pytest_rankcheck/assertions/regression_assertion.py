@@ -184,6 +184,10 @@ def _explained_falls(
     has_noise = any(verdict.overall.pairs.noise is not None for verdict in verdicts.values())
     more = comparison.noise_caveats() if has_noise else ()
     told = caveats(comparison.evaluation, verdicts, more)
+    empty, other = comparison.evaluation.unanswered, comparison.other
+    known = other.tops(1) if empty and other.known_depth != 0 else {}
+    if all(query in known and not known[query] for query in empty):
+        told = {**told, "unanswered": ""}  # what was empty before explains no fall
     in_full = wants_detail() or wants_evidence()
     return explained_falls(comparison, verdicts, of, in_full=in_full, **told, **said)
 

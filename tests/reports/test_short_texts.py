@@ -12,6 +12,7 @@ from pytest_rankcheck import (
     Gate,
     GoldenSet,
     Metric,
+    Record,
     Run,
     assert_at_least,
     assert_deterministic,
@@ -344,6 +345,17 @@ def test_empty_answers_are_counted_in_failures_and_from_5_percent_on_in_passes(
             summary = [line.text for line in summary_lines(findings, most=most)]
             assert any(words in text for text in summary) == is_said
     assert is_cause == (empty == 39), "and then the cause alone says it"
+
+
+@pytest.mark.parametrize("kept", [None, 10, 0])
+def test_an_answer_that_was_empty_before_explains_no_fall(kept: int | None) -> None:
+    before = Run.from_dict({f"q{n}": [f"d{n}"] if n else [] for n in range(40)})
+    now, then = evaluate(ranked(1), GOLDEN), evaluate(before, GOLDEN)
+    metrics = [Metric.parse("RR")]
+    other = then if kept is None else Record.of(then, metrics, kept_depth=kept)
+    with pytest.raises(AssertionError) as failure:
+        assert_not_regressed(now, other, "RR")
+    assert ("1 of 40 queries has an empty answer" in str(failure.value)) == (kept == 0)
 
 
 def test_a_query_whose_id_is_its_text_says_it_once() -> None:
