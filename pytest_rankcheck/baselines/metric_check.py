@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_rankcheck.baselines.change import Change, is_looser, known_gate, united
@@ -65,10 +65,8 @@ class MetricAssertion:
         for gate in self.gates.values():  # a record knows it by its text
             known = known_gate(gate.text)
             if known is not None and known.rule != gate.rule:
-                raise ConfigurationError(
-                    f"{type(gate.rule).__name__} prints as {gate.text}, which is another gate; "
-                    "give the class its own __str__"
-                )
+                name = f"{type(gate.rule).__name__} prints as {gate.text}, which is another gate"
+                raise ConfigurationError(f"{name}; give the class its own __str__")
 
     @property
     def family(self) -> Family:
@@ -105,52 +103,55 @@ def metric_checks(
         failures: on how many queries the ranker may fail.
         is_reference: whether the record is that of the reference commit.
     """
-    gates, attributes = assertions[-1].gates, assertions[-1].attributes
-    for metric, gate in gates.items():
-        gate.refuse_misfit(metric)
-        evaluation.values(metric)  # a metric that does not fit fails now, not when it is written
-        if record is None or not record.fits(metric):  # refuse what could not decide later
-            gate.rule.allowed(compare(evaluation, evaluation).values(metric))
+    last = assertions[-1]
+    _refuse_undecidable(record, evaluation, last)
     checks = [
         MetricCheck(
             subject=str(metric),
             metric=metric,
             gate=gate,
-            attributes=gated_attributes(attributes, gate),
+            attributes=gated_attributes(last.attributes, gate),
             record=record,
             states=(State(Block.NO_RECORD),),
         )
-        for metric, gate in gates.items()
+        for metric, gate in last.gates.items()
     ]
     if record is None:
-        _refuse_unrecordable(evaluation, dict.fromkeys(assertions[-1].gated_by))
         return checks
-    differences = [*_differences(record, evaluation, gates)]
+    differences = [*_differences(record, evaluation, last.gates)]
     comparison, states = compared(record, evaluation, differences, failures)
     checks = [replace(check, comparison=comparison, states=states) for check in checks]
     if comparison is None or not comparison.query_ids:
         return checks
-    measured_on = RecordedSet.of(evaluation.golden, gates)
-    of_wholes = {
-        metric: [
-            State(Block.FOREIGN if each.kind == "golden-set" else Block.INCOMPARABLE, (each,))
-            for each in other_basis([metric], record.golden_set, measured_on)
-        ]
-        for metric in gates
-        if record.fits(metric)
-    }
-    comparable = {m: gates[m] for m, differing in of_wholes.items() if not differing}
-    verdicts = decide_family(comparison, comparable, attributes) if comparable else {}
+    left = {metric: _undecidable(metric, record, comparison, states) for metric in last.gates}
+    gates = {metric: gate for metric, gate in last.gates.items() if not left[metric]}
+    verdicts = decide_family(comparison, gates, last.attributes) if gates else {}
     families = [each.family for each in assertions]
     strict = _as_recorded(record, comparison, families, is_reference=is_reference)
     return [
         _decided(check, record, comparison, verdicts[check.metric], strict.get(check.subject))
         if check.metric in verdicts
-        else replace(check, states=tuple(of_wholes[check.metric]))
-        if check.metric in of_wholes
-        else replace(check, states=(*states, State(Block.METRIC_ADDED)))
+        else replace(check, states=left[check.metric])
         for check in checks
     ]
+
+
+def _undecidable(
+    metric: Metric, record: Record, comparison: Comparison, states: tuple[State, ...]
+) -> tuple[State, ...]:
+    """Return the states of a metric that a record does not have, or not of this golden set."""
+    if not record.fits(metric):
+        return (*states, State(Block.METRIC_ADDED))
+    return tuple(
+        State(Block.FOREIGN if each.kind == "golden-set" else Block.INCOMPARABLE, (each,))
+        for each in _other_basis(metric, record, comparison)
+    )
+
+
+def _other_basis(metric: Metric, record: Record, comparison: Comparison) -> Iterator[Change]:
+    """Yield what differs of that on which every value of a metric depends."""
+    measured_on = RecordedSet.of(comparison.evaluation.golden, [metric])
+    return other_basis([metric], record.golden_set, measured_on)
 
 
 def _decided(
@@ -230,12 +231,9 @@ def _has_fewer_runs(comparison: Comparison, metric: Metric) -> bool:
 def _decided_as(family: Family, record: Record, comparison: Comparison) -> Mapping[Metric, Verdict]:
     """Return the verdicts of a recorded family, on what can still be compared."""
     evaluation, gates = comparison.evaluation, {}
-    known = {name: text for name, text in family.metrics.items() if name in record.metrics}
-    measured_on = RecordedSet.of(evaluation.golden, map(Metric.parse, known))
-    for name, text in known.items():
-        metric, gate = Metric.parse(name), known_gate(text)
-        is_other = [*other_basis([metric], record.golden_set, measured_on)]
-        if gate and evaluation.fits(metric) and not is_other:
+    for name in (each for each in family.metrics if each in record.metrics):
+        metric, gate = Metric.parse(name), known_gate(family.metrics[name])
+        if gate and evaluation.fits(metric) and not any(_other_basis(metric, record, comparison)):
             gates[metric] = gate
     if not gates:
         return {}
@@ -307,14 +305,25 @@ def _fall(decision: Decision) -> Change:
     return Change.fall(pairs.metric, pairs.mean_before, pairs.mean_after, part)
 
 
-def _refuse_unrecordable(evaluation: Evaluation, attributes: Iterable[str]) -> None:
-    """Refuse a first measurement that could never be compared.
+def _refuse_undecidable(
+    record: Record | None, evaluation: Evaluation, assertion: MetricAssertion
+) -> None:
+    """Refuse an assertion that could never be decided, before something is written.
 
     Raises:
         GoldenSetError: no query has an attribute to gate by.
-        ConfigurationError: the ranking has the order of the log that is replayed.
+        ConfigurationError: a gate does not fit its metric, or cannot decide; or the ranking has the
+            order of the log that is replayed.
+        MetricError: a metric does not fit the evaluation.
     """
-    for attribute in attributes:
+    for metric, gate in assertion.gates.items():
+        gate.refuse_misfit(metric)
+        evaluation.values(metric)
+        if record is None or not record.fits(metric):
+            gate.rule.allowed(compare(evaluation, evaluation).values(metric))
+    if record is not None:
+        return
+    for attribute in dict.fromkeys(assertion.gated_by):
         evaluation.slices(attribute)
     if evaluation.golden.replay is not None:
         from pytest_rankcheck.gates.verdict_evidence import refuse_order_of_log

@@ -75,89 +75,102 @@ def next_record(
     Raises:
         BaselineError: the ranker failed on a query without a recorded line to keep.
     """
-    of_metrics = [each for each in assertions if isinstance(each, MetricAssertion)]
-    gates = {metric: gate.text for each in of_metrics for metric, gate in each.gates.items()}
-    attributes = [name for each in of_metrics for name in each.gated_by]
-    families: Sequence[Family] = [each.family for each in of_metrics]
-    by_text = {str(each): each for each in assertions if isinstance(each, StabilityLimits)}
-    limits = tuple(by_text[text] for text in sorted(by_text))
-    watched, failures = defaults.recorded(evaluation), defaults.failures
-    kept_depth = defaults.kept_depth
-    if before is not None and not is_approved:  # the stricter gates, slices and limits stay
-        gated_before = map(Metric.parse, before.approved)
-        watched = [*watched, *filter(evaluation.fits, gated_before)]
-        gates = {
-            metric: str(before.gate(metric)) if is_looser(before.gate(metric), gate) else gate
-            for metric, gate in gates.items()
-        }
-        present = evaluation.golden.attributes
-        attributes = [*attributes, *(name for name in before.slices if name in present)]
-        families = next_families(before.assertions, families)
-        if before.assertions and allows_more(failures or "0", before.failures or "0"):
-            failures = before.failures
-        limits = before.limits if [*looser_limits(before, limits)] else limits
-        kept_depth = max(kept_depth, min(before.kept_depth, TOP))  # lost answers are seen in these
-    kept_depth = max([kept_depth, *(each.k for each in limits)])
-    measured = Record.of(evaluation, gates, watched, attributes=attributes, kept_depth=kept_depth)
     measured = replace(
-        measured,
+        _measured(evaluation, assertions, defaults, None if is_approved else before),
         test=test,
         world=dict(sorted((world or {}).items())),
-        assertions=tuple(families),
-        failures=None if failures == "0" else failures,
-        limits=limits,
         approvals=before.approvals if before else (),
     )
     if evaluation.failed:
         measured = replace(measured, queries=_with_lines_of_failed(before, evaluation, measured))
     if before is None:
         return measured
-    comparison = compare(evaluation, before)
-    adds = not all(before.fits(metric) for metric in gates)
-    is_rewritten = is_approved or bool(rewritten) or adds
-    if comparison.is_paired and not is_approved:
-        kept = [
-            name
-            for name in before.metrics.keys() & measured.metrics.keys()
-            if not _is_rewritten(name, before, measured, rewritten, comparison)
-        ]
+    if is_approved:
+        metrics = {**measured.metrics}
+        for name in before.metrics.keys() & metrics.keys():
+            metrics[name] = metrics[name].with_noise_of(before.metrics[name], is_approved=True)
+        return replace(measured, metrics=metrics)
+    after = _updated(before, measured, rewritten, compare(evaluation, before))
+    return before if _adds_only_what_decides(before, after) else after
+
+
+def _measured(
+    evaluation: Evaluation,
+    assertions: Sequence[Assertion],
+    defaults: Defaults,
+    before: Record | None,
+) -> Record:
+    """Return the record of what is measured, under what decides; of a record, what is stricter."""
+    of_metrics = [each for each in assertions if isinstance(each, MetricAssertion)]
+    gates = {metric: gate.text for each in of_metrics for metric, gate in each.gates.items()}
+    attributes = [name for each in of_metrics for name in each.gated_by]
+    limits = tuple(sorted({e for e in assertions if isinstance(e, StabilityLimits)}, key=str))
+    families: Sequence[Family] = [each.family for each in of_metrics]
+    watched, failures = [*defaults.recorded(evaluation)], defaults.failures
+    kept_depth = defaults.kept_depth
+    if before is not None:
+        watched += filter(evaluation.fits, map(Metric.parse, before.approved))
+        attributes += filter(evaluation.golden.attributes.__contains__, before.slices)
+        limits = before.limits if [*looser_limits(before, limits)] else limits
+        families = next_families(before.assertions, families)
+        if before.assertions and allows_more(failures or "0", before.failures or "0"):
+            failures = before.failures
+        kept_depth = max(kept_depth, min(before.kept_depth, TOP))  # lost answers are seen in these
+    kept_depth = max([kept_depth, *(each.k for each in limits)])
+    return replace(
+        Record.of(evaluation, gates, watched, attributes=attributes, kept_depth=kept_depth),
+        assertions=tuple(families),
+        failures=None if failures == "0" else failures,
+        limits=limits,
+    )
+
+
+def _updated(
+    before: Record, measured: Record, rewritten: Set[Metric], comparison: Comparison
+) -> Record:
+    """Return the record with what was measured where it has no line, or one that is raised."""
+    is_rewritten = bool(rewritten) or not before.metrics.keys() >= {*measured.gated}
+    if not comparison.is_paired and not is_rewritten:
+        return _kept_log(before, measured)
+    metrics, queries = {**measured.metrics}, measured.queries
+    shared = before.metrics.keys() & metrics.keys()
+    new = {n for n in shared if _is_rewritten(n, before, measured, rewritten, comparison)}
+    if comparison.is_paired:
         # Compared rankings change only with a reason, even if a metric is better.
         ranked = comparison.query_ids if before.limits or not rewritten else ()
-        queries = _with_earlier(measured, before, kept, comparison.query_ids, ranked)
-    elif is_rewritten:
-        queries = measured.queries
-    else:  # every log has its own sessions, so what was approved stays as a whole
-        metrics = {
-            name: replace(each, gated=name in measured.gated) if each.gate is not None else each
-            for name, each in before.metrics.items()
-        }
-        same = replace(before, metrics=metrics, retired=None, limits=measured.limits)
-        return same if same == before else replace(same, assertions=measured.assertions)
+        queries = _with_earlier(measured, before, shared - new, comparison.query_ids, ranked)
+    for name in shared:
+        then, now = before.metrics[name], metrics[name]
+        gate = then.gate if is_looser(then.gate, now.gate) else now.gate
+        averaged = now.averaged if name in new else then.averaged
+        now = now.with_noise_of(then, is_approved=False)
+        metrics[name] = replace(now, gate=gate, averaged=averaged)
+    slices = {
+        attribute: {value: len(members[value]) for value in values if value in members}
+        for attribute, values in sorted({**before.slices, **measured.slices}.items())
+        for members in (queries.members.get(attribute, {}),)
+    }
     # The world belongs to the lines, rewritten or reproduced.
     is_of_this_world = is_rewritten or (not before.world and queries == measured.queries)
-    slices = {**measured.slices}
-    for attribute in before.slices.keys() - slices.keys():
-        members, values = queries.members.get(attribute, {}), before.slices[attribute]
-        slices[attribute] = {value: len(members[value]) for value in values if value in members}
-    metrics = {**measured.metrics}
-    for name in before.metrics.keys() & metrics.keys():
-        then, now = before.metrics[name], metrics[name]
-        is_new = is_approved or _is_rewritten(name, before, measured, rewritten, comparison)
-        metrics[name] = replace(
-            now.with_noise_of(then, is_approved=is_approved),
-            gate=now.gate or (None if is_approved else then.gate),
-            averaged=now.averaged if is_new else then.averaged,
-        )
-    after = replace(
+    return replace(
         measured,
         queries=queries,
         metrics=metrics,
-        slices=measured.slices if is_approved else dict(sorted(slices.items())),
+        slices=slices,
         world=measured.world if is_of_this_world else before.world,
         ranker=measured.ranker if is_rewritten else before.ranker,
-        unknown={} if is_approved else before.unknown,
+        unknown=before.unknown,
     )
-    return before if not is_approved and _adds_only_what_decides(before, after) else after
+
+
+def _kept_log(before: Record, measured: Record) -> Record:
+    """Return the record of a log: every log has its own sessions, so it stays as a whole."""
+    metrics = {
+        name: replace(each, gated=name in measured.gated) if each.gate is not None else each
+        for name, each in before.metrics.items()
+    }
+    same = replace(before, metrics=metrics, retired=None, limits=measured.limits)
+    return same if same == before else replace(same, assertions=measured.assertions)
 
 
 def _adds_only_what_decides(before: Record, after: Record) -> bool:
@@ -165,10 +178,9 @@ def _adds_only_what_decides(before: Record, after: Record) -> bool:
 
     It is not written for that alone, so that unchanged results keep the same bytes.
     """
-    if before.assertions:
-        return False
     queries = replace(after.queries, clusters=before.queries.clusters)
-    return replace(after, assertions=(), failures=None, queries=queries) == before
+    then = replace(after, assertions=(), failures=None, queries=queries)
+    return not before.assertions and then == before
 
 
 def _with_lines_of_failed(
