@@ -241,7 +241,7 @@ def test_the_features_of_another_ranker_are_not_known(hotels: Project) -> None:
     )
     hotels.write("hotels.py", code)
     text = text_of(hotels.run())
-    assert "it cannot be compared with that of the baseline: the ranker is <function by_id" in text
+    assert "with that of the baseline: the features of ranker <function by_id" in text
 
 
 def test_what_changed_in_the_same_way_is_one_sentence() -> None:
