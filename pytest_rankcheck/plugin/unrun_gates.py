@@ -188,7 +188,10 @@ class ExpectedGates:
             configured = map(shown_name, self._config.stash[CONFIG].golden)
             # Their environment variables are not set.
             left_out = ", ".join(self._config.stash[CONFIG].left_out)
-            if why is _NOT_COMPARED and left_out and golden_name not in configured:
+            is_unmeasured = why is _NOT_COMPARED and golden_name not in configured
+            if is_unmeasured and self._has("rankcheck_golden"):
+                return NOT_CHOSEN
+            if is_unmeasured and left_out:
                 return Reason(Loss.LEFT_OUT, "its golden set was left out", left_out)
             return NOT_CHOSEN if is_part else why  # such as one of two golden sets
         if "::" in "".join(words) or self._has("lf") or self._is_left_out(file):

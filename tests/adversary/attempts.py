@@ -736,6 +736,12 @@ ATTEMPTS = {
     "a job runs some of the files": Attempt(
         (ci_runs(MORE),), P, "was not chosen on the command line", main=two_modules
     ),
+    "a job measures one of two golden sets": Attempt(
+        (ci_runs("--rankcheck-golden=golden/german.jsonl"),),
+        P,
+        "was not chosen on the command line",
+        main=two_golden_sets,
+    ),
     "CI has a configuration in another folder": Attempt(OF_CI, P),
     "a test is renamed, and CI has a configuration in another folder": Attempt(
         (RENAMED, update, *OF_CI), P, "takes the place of"
