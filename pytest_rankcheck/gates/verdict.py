@@ -291,7 +291,8 @@ class Verdict:
         """Why the gate could not have failed on all queries, as so few changed; usually empty."""
         lost = self.lost_answers
         could_lose = lost is not None and self.overall.pairs.changed_units >= lost.fewest
-        return "" if could_lose or self.loses_answers else self.overall.futility
+        is_open = self.overall.outcome is Outcome.INCONCLUSIVE  # which fails, or has its own note
+        return "" if could_lose or self.breaks_limits or is_open else self.overall.futility
 
     @property
     def only_loses_answers(self) -> bool:

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from pytest_rankcheck.metrics.metric_definition import KINDS
 from pytest_rankcheck.metrics.metric_inputs import WholeRun
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.metrics.metric_registry import metric
+from pytest_rankcheck.reports.ledger import collecting
 
 GOLDEN = GoldenSet.from_dict(
     {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"c": 1}},
@@ -48,15 +50,17 @@ class DocumentValues(WholeRunValue):
 
 
 @pytest.fixture(autouse=True)
-def _registered() -> None:
-    # It stays: the summary of this run of pytest has a row of the metric, which stays too.
-    KINDS["document"] = DocumentValues()  # type: ignore[index]
+def _registered(own_metrics: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setitem(KINDS, "document", DocumentValues())  # type: ignore[arg-type]
 
     @metric("TimesShown", unit="document", range=(0.0, 1e9))  # type: ignore[arg-type]
     def times_shown(run: WholeRun, cutoff: int | None) -> FloatArray:
         """How often a document that is shown at all is shown."""
         top = run.top(cutoff)
         return np.bincount(top[top >= 0]).astype(np.float64)
+
+    with collecting():  # its findings do not belong to this test session, which knows no such kind
+        yield
 
 
 def test_it_is_called_and_averaged() -> None:

@@ -2,6 +2,7 @@
 
 import html
 import json
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -313,6 +314,20 @@ def test_a_gate_that_could_not_have_failed_says_so_in_every_output(gated: GatedT
             "decides nothing: with 3 changed queries the smallest possible p is 0.125, above alpha"
         ) in text, name
         assert "passed, lower, decides nothing" in text, name
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [replace(Gate.noninferior(0.02), inconclusive="fail"), Gate.significant(max_query_drop=0.5)],
+    ids=str,
+)
+def test_a_gate_that_failed_is_not_said_to_be_unable_to(gated: GatedTest, rule: Gate) -> None:
+    gated.assertions = (gate("RR", rule),)
+    gated.update()
+    gated.rank(dict.fromkeys((0, 1, 20), 9))
+    result = gated.run()
+    assert not result.passed
+    assert not any("could not have failed" in text for text in result.outputs.values())
 
 
 def test_a_gate_that_needs_noise_says_how_to_measure_it_and_is_not_recorded_without(
