@@ -88,7 +88,8 @@ class Cause:
         words = f'contain "{first}"' if first else f"have {length}"
         returns = f"has in its top {number}" if number else "returns"
         changed = f"changed their form: {first} became {last}"
-        reverse = f"{of} {have} a ranking in the reverse order, or nearly ({counts})"
+        enough = f"{self.shared:,} of the {self.compared:,} long enough to tell"
+        reverse = f"{of} {have} a ranking in the reverse order, or nearly ({enough})"
         if self.shared == self.compared:
             reverse = "all rankings are in the reverse order, or nearly"
         return {
