@@ -79,12 +79,16 @@ def trec_table(path: Path, header: Sequence[str], what: str, error: type[Rankche
     def read(wanted: Sequence[int], _: int) -> Iterator[Batch]:
         with failures_named(path, error):
             is_large, size = polars_should_read(path), BLOCK_BYTES
-            if is_large:  # smaller blocks take less memory; in a small file, that is what counts
-                least = LARGE_BLOCK_BYTES // 8
-                size = min(LARGE_BLOCK_BYTES, max(size_of(path) // 8, least))
+            if not is_large:
+                return batches((), size)
+            # Smaller blocks take less memory; in a small file, that is what counts.
+            size = min(LARGE_BLOCK_BYTES, max(size_of(path) // 8, LARGE_BLOCK_BYTES // 8))
+            return _one_ahead(batches(wanted, size))
+
+    def batches(of_polars: Sequence[int], size: int) -> Iterator[Batch]:
         first = 1
         for text in whole_lines(path, error, size):
-            whole = in_columns(first, text, wanted if is_large else ())
+            whole = in_columns(first, text, of_polars)
             if whole:
                 first += len(whole[0])
                 yield whole.pop()  # not kept here, so that its memory is soon used again
@@ -113,6 +117,17 @@ def trec_table(path: Path, header: Sequence[str], what: str, error: type[Rankche
             yield number, columns[: len(header)]
 
     return Table(list(header), Numbering(str(path)), read)
+
+
+def _one_ahead(batches: Iterator[Batch]) -> Iterator[Batch]:
+    """Yield the batches; another thread splits the next one while one is used."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as pool:
+        ahead = pool.submit(next, batches, None)
+        while (batch := ahead.result()) is not None:
+            ahead = pool.submit(next, batches, None)
+            yield batch
 
 
 def _polars_columns(text: bytes, header: Sequence[str], wanted: Sequence[int]) -> Columns | None:
