@@ -107,7 +107,7 @@ def set_changes(record: Record, overlap: QueryOverlap) -> Mapping[str, float]:
         return {}
     changes = {}
     for metric in record.recorded_metrics:
-        if overlap.measured.fits(metric) and metric.kind.has_parts:
+        if overlap.measured.fits(metric) and str(metric) in record.queries.by_line:
             values = np.array(as_recorded(overlap.measured.values(metric)))
             values[overlap.places] = record.values(metric)[overlap.other_places]
             mean = metric.mean(values, overlap.measured.weights_of(metric))
