@@ -76,6 +76,7 @@ class Block(StrEnum):
     STALE = "stale baseline", "to record the new golden set", Verb.UPDATE
     DELETED = "baseline deleted", "", Verb.RESTORE
     BEHIND = "the reference has changed since", "", Verb.MERGE
+    RETIRED = "baseline retired, but its test runs", "to gate it again", Verb.UPDATE
     UNAPPROVED = "baseline changed without a reason", "to approve", Verb.RESTORE
 
 

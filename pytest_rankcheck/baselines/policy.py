@@ -284,7 +284,7 @@ def against_reference(
     if (block is not None and not goes_further) or branch.is_behind:
         return there, block
     if block is None and branch.problems:
-        return there, Block.BEHIND if BEHIND in branch.problems else Block.UNAPPROVED
+        return there, _broken(branch.problems, there.record)
     if own is not None:
         return replace(here, is_of_branch=True, problems=branch.problems), own
     if states:  # reports show the approved fall, which is from the value at the reference
@@ -294,3 +294,11 @@ def against_reference(
         counts = there if there.is_decided else here
         return replace(counts, is_granted=True, approvals=reasons), None
     return (there if there.is_decided else replace(here, is_granted=True)), None
+
+
+def _broken(problems: Sequence[Change], approved: Record | None) -> Block:
+    """Return what blocks because a branch's record breaks promises of the approved one."""
+    if BEHIND in problems:
+        return Block.BEHIND
+    was_retired = approved is not None and approved.retired is not None
+    return Block.RETIRED if was_retired and problems == (_RETIRED,) else Block.UNAPPROVED

@@ -183,6 +183,10 @@ SITUATIONS = {
     "it is lowered by hand, and a fall": Situation((record(lower), worse), APPROVE),
     "its gate is loosened by hand": Situation((record(WIDE),), RESTORE),
     "it is retired, but not its test": Situation((retire("gone"),), RESTORE),
+    "it is retired on main, and its test comes back": Situation(
+        (retire("gone"), commit_to_main), UPDATE
+    ),
+    "it comes back, and a fall": Situation((retire("gone"), commit_to_main, worse), APPROVE),
     "an approval is reworded by hand": Situation((OTHER_REASON,), RESTORE, main=approved_once),
     "it is cut short": Situation((cut_short,), RESTORE),
     "it is edited clumsily": Situation((edit_clumsily,), RESTORE),

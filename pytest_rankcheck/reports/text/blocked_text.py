@@ -28,7 +28,7 @@ _OF_QUERIES = (
 """The blocks that may come from queries that changed."""
 _NOT_KEPT = (
     *(Block.NO_RECORD, Block.METRIC_ADDED, Block.STALE),
-    *(Block.DELETED, Block.UNAPPROVED, Block.BEHIND),
+    *(Block.DELETED, Block.UNAPPROVED, Block.BEHIND, Block.RETIRED),
 )
 """The blocks for which it does not matter whether the baseline was changed."""
 _START = {
@@ -50,6 +50,7 @@ _HEADLINES: Mapping[Block, str] = {
     Block.FAILED: "the ranker failed on {failed} of {where}; the baseline allows {allowed}",
     Block.DELETED: "{what}: this branch has deleted {its} baseline",
     Block.BEHIND: "{what}: the reference has changed {its} baseline since this branch diverged",
+    Block.RETIRED: "{what}: {its} baseline is retired, but the test runs",
     Block.UNAPPROVED: "{what}: this branch changes {its} baseline without a reason",
 }
 """Why a check fails if no verdict explains it."""
