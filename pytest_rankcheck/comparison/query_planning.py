@@ -41,7 +41,7 @@ def plan(
     differences vary is itself an estimate: ``attrs["lowest"][margin][power]`` and
     ``attrs["highest"][margin][power]`` are the ends of the 80% interval of each number (jackknife;
     both are empty if only one query changed). Weights and clusters of queries count: further
-    queries are assumed to have equally unequal weights and equally large clusters.
+    queries are assumed to have weights as unequal, and clusters as large, as those measured.
 
     Args:
         evaluation: what was measured.

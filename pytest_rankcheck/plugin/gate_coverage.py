@@ -133,10 +133,8 @@ class _Coverage:
             remedies = [reference.missing_history]
             rule = "A shallow clone does not show what the reference has added since"
         elif loss is Loss.LEFT_OUT:
-            remedies, rule = (
-                [],
-                "set the environment variable, or accept it: --rankcheck-unrun=warn",
-            )
+            remedies = []
+            rule = "set the environment variable, or accept it: --rankcheck-unrun=warn"
         note = _failed(Topic.NOT_RUN, text, facts=(rule,), remedies=tuple(remedies))
         yield replace(note, text="; ".join((text, *map(str, remedies or (rule,)))))
 

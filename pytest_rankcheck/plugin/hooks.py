@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 from _pytest.fixtures import FixtureFunctionDefinition
-from _pytest.skipping import xfailed_key
 
 from pytest_rankcheck.errors import ConfigurationError, RankcheckError
 from pytest_rankcheck.plugin import fixtures, hook_specifications
@@ -220,7 +219,6 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
     chosen = item.config.stash[CONFIG]
     strict = chosen.inconclusive == "fail"
-    can_block = item.config.option.runxfail or not item.stash.get(xfailed_key, None)
     printed = item.config.stash.setdefault(PRINTED, PrintedDocuments())
     name_run(item)
     with collecting(
@@ -228,7 +226,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
         queries=show_queries(chosen.reports),
         strict=strict,
         evidence=item.config.get_verbosity() > 0,
-        proves=chosen.prove and can_block,
+        proves=chosen.prove,
         printed=printed,
     ) as ledger:
         try:
