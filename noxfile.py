@@ -186,7 +186,7 @@ def names(session: nox.Session, tools: tuple[str, ...]) -> None:
 
 @nox.session(python="3.12", tags=["night"])
 def scale(session: nox.Session) -> None:
-    """Rank on loky and Dask; evaluate parts on Dask, Spark (which needs Java) and DuckDB."""
+    """Rank on loky and Dask; evaluate parts on Dask and DuckDB."""
     session.install("-e", ".[test,fast,scale]")
     files = ["tests/rankers/test_real_executors.py", "tests/evaluation/test_real_engines_parts.py"]
     chosen = session.posargs or files

@@ -8,7 +8,7 @@ A run has 1,000 documents for each query, ten of which are judged. It is there t
 parts of whole queries, and as parts whose rows were shuffled, so that every query is cut. Each
 engine measures it in a process of its own: from the files to five means, without imports; the start
 of a cluster is measured apart. CPU time is that of all its processes. Memory is the largest
-resident size (VmHWM) of the processes that evaluate; that of Spark's JVM is shown apart. Every
+resident size (VmHWM) of the processes that evaluate. Every
 engine must compute the same values, bit for bit: their hash is compared.
 """
 
@@ -115,8 +115,6 @@ class Measured:
     parts: Sequence[EvaluationPart] = ()
     workers: Sequence[float] = ()
     """The memory of the processes that evaluated, in MB; empty: it was this one."""
-    others: float = 0.0
-    """The memory of other processes of the engine, such as a JVM, in MB."""
 
 
 @dataclass
@@ -214,33 +212,12 @@ def dask(bench: Bench) -> Measured:
         return bench.merged(parts, workers=list(map(peak_of, workers)))
 
 
-def spark(bench: Bench) -> Measured:
-    """Evaluate shuffled rows on Spark with two threads."""
-    from pyspark.sql import SparkSession
-
-    from pytest_rankcheck.spark import evaluate_spark
-
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder = SparkSession.builder.master(f"local[{WORKERS}]").config("spark.ui.enabled", "false")
-    builder = builder.config("spark.driver.memory", "2g").config("spark.log.level", "ERROR")
-    session = builder.config("spark.local.dir", str(bench.folder / "spill")).getOrCreate()
-    session.range(1).count()
-    bench.is_ready()
-    frame = session.read.parquet(str(bench.folder / "shuffled"))
-    evaluation = evaluate_spark(frame, bench.golden)
-    children = dict(descendants(os.getpid()))
-    workers = [peak_of(pid) for pid, name in children.items() if name.startswith("python")]
-    others = sum(peak_of(pid) for pid, name in children.items() if name.startswith("java"))
-    return Measured(evaluation, (), workers, others)
-
-
 ENGINES: Mapping[str, tuple[str, Callable[[Bench], Measured], str]] = {
     "folder": ("a folder of parts, `evaluate`", one_folder, "polars"),
     "loop": ("a loop over parts", loop, "polars"),
     "processes": ("two processes over parts", processes, "polars"),
     "duckdb": ("shuffled rows, sorted by DuckDB", duckdb, "duckdb"),
     "dask": ("two workers of Dask over parts", dask, "distributed"),
-    "spark": ("shuffled rows, Spark on two threads", spark, "pyspark"),
 }
 
 
@@ -263,7 +240,6 @@ def measured(engine: str, folder: Path) -> dict[str, Any]:
         "cpu": cpu,
         "start": bench.started,
         "worker": max(found.workers or [peak_of(os.getpid())]),
-        "others": found.others,
         "parts": sum(len(pickle.dumps(part)) for part in found.parts) / 1e6,
         "hash": hashlib.sha256(values).hexdigest()[:12],
     }
@@ -280,11 +256,10 @@ def table_of(results: Mapping[str, Mapping[str, Any]], rows: int, parts: int) ->
     ]
     for engine, each in results.items():
         start = f"{each['start']:.1f}" if each["start"] >= 0.05 else "-"
-        jvm = f" + {each['others']:,.0f} (JVM)" if each["others"] else ""
         sent = f"{each['parts']:.1f}" if each["parts"] else "-"
         lines.append(
             f"| {ENGINES[engine][0]} | {each['cpu']:.1f} | {each['cpu'] / least:.1f} | "
-            f"{each['seconds']:.1f} | {start} | {each['worker']:,.0f}{jvm} | {sent} |"
+            f"{each['seconds']:.1f} | {start} | {each['worker']:,.0f} | {sent} |"
         )
     return "\n".join(lines) + "\n"
 

@@ -30,7 +30,6 @@ HOUSE = [
     "gates",
     "behaviour",
     "comparison",
-    "spark",
     "evaluation",
     "sessions",
     "rankers",
@@ -44,7 +43,6 @@ HOUSE = [
     "remedies",
     "errors",
     "array_types",
-    "package_version",
     "lazy_names",
 ]
 """From top to bottom: each may import what is below it, never what is above."""
@@ -224,7 +222,7 @@ def test_metrics_are_numpy_in_numpy_out() -> None:
             assert not called(module) & {"open", "print", "input", "eval", "exec", "compile"}
 
 
-BETWEEN_OUR_PROCESSES = {"behaviour.new_instances", "reports.ledger", "spark"}
+BETWEEN_OUR_PROCESSES = {"behaviour.new_instances", "reports.ledger"}
 """The modules whose pickles go from one process to another, which it has started for this."""
 
 

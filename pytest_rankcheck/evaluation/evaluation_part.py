@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+import pytest_rankcheck
 from pytest_rankcheck.argument_checks import check_whole_number, checked_arguments
 from pytest_rankcheck.errors import ConfigurationError, RunError, listed, plural, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions, conventions_for, run_as_chosen
@@ -17,7 +18,6 @@ from pytest_rankcheck.evaluation.ranked_run import RankedRun
 from pytest_rankcheck.evaluation.run_golden_join import QueryHits, join, joined_parts
 from pytest_rankcheck.evaluation.unfit_runs import refuse_unusable
 from pytest_rankcheck.golden.golden_set import GoldenSet
-from pytest_rankcheck.package_version import package_version
 from pytest_rankcheck.rankers.ranked_columns import TOP, EmptyRunError
 from pytest_rankcheck.rankers.ranking import ReadingOptions, id_map
 from pytest_rankcheck.rankers.run import Run
@@ -156,7 +156,7 @@ def evaluate_part(
             "incomplete_ranks": reading.get("incomplete_ranks", "error"),
             "depth": run.depth,
             "top": top,
-            "version": package_version(),
+            "version": pytest_rankcheck.__version__,
         },
         {golden.query_ids[code]: joined.of_query(code) for code in codes},
         tuple(joined.extra),
@@ -169,7 +169,7 @@ def _refuse_other_origins(parts: Sequence[EvaluationPart], golden: GoldenSet) ->
     here = {
         "golden": golden.fingerprint,
         "scale": golden.scale,
-        "version": package_version(),
+        "version": pytest_rankcheck.__version__,
     }
     wanted = {**parts[0].origin, **here}
     for part in parts:

@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
+import pytest_rankcheck
 from pytest_rankcheck.argument_checks import check_whole_number, checked_arguments
 from pytest_rankcheck.errors import (
     ConfigurationError,
@@ -19,7 +20,6 @@ from pytest_rankcheck.errors import (
     quoted,
 )
 from pytest_rankcheck.golden.golden_set import GoldenSet
-from pytest_rankcheck.package_version import package_version
 from pytest_rankcheck.rankers.adapter_protocol import (
     Adapter,
     QueryAnswer,
@@ -179,7 +179,7 @@ def ranked_as(
             "the golden set (its fingerprint)": golden.visible_fingerprint,
             "the depth": str(task.depth),
             "resume_key": execution.resume_key,
-            "pytest-rankcheck": package_version(),
+            "pytest-rankcheck": pytest_rankcheck.__version__,
         }
         adapter = ResumedRanker(adapter, execution.resume, key)
         delete = adapter.delete

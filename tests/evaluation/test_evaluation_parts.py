@@ -452,10 +452,3 @@ def test_a_part_is_a_small_value() -> None:
     golden = GoldenSet.from_dict({query: {f"doc{d:07}": 1 for d in range(10)} for query in many})
     sent = len(pickle.dumps(evaluate_part(Run.from_dict(many), golden)))
     assert sent / 50 * 20_000 < 15e6, "a few MB for 20,000 queries"
-
-
-def test_refusing_another_object_needs_no_spark() -> None:
-    from pytest_rankcheck.spark import evaluate_spark
-
-    with pytest.raises(ConfigurationError, match="is not a Spark DataFrame"):
-        evaluate_spark(rows(RANKINGS), GOLDEN)

@@ -1,10 +1,7 @@
-"""Parts on real engines: Spark on two local threads, and Dask with two workers (nox -s scale)."""
+"""Parts on real engines: Dask with two workers, and DuckDB (nox -s scale)."""
 
-import os
 import random
 import re
-import shutil
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,8 +10,6 @@ import pandas as pd
 import pytest
 
 from pytest_rankcheck import (
-    ConfigurationError,
-    Conventions,
     Evaluation,
     GoldenSet,
     Run,
@@ -22,7 +17,6 @@ from pytest_rankcheck import (
     evaluate,
     evaluate_part,
 )
-from pytest_rankcheck.spark import evaluate_spark
 
 pytestmark = [
     pytest.mark.slow,
@@ -66,40 +60,6 @@ def assert_same(evaluation: Evaluation) -> None:
         assert evaluation.ranking(query_id) == tuple(WHOLE.ranking(query_id)[:20])
 
 
-@pytest.fixture(scope="module")
-def spark() -> Iterator[Any]:
-    pyspark = pytest.importorskip("pyspark")
-    pytest.importorskip("pyarrow")
-    if shutil.which("java") is None:
-        pytest.skip("Java is not installed")
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    session = (
-        pyspark.sql.SparkSession.builder.master("local[2]")
-        .appName("rankcheck")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.shuffle.partitions", "5")
-        .config("spark.sql.files.maxPartitionBytes", "40000")
-        .config("spark.sql.files.openCostInBytes", "1000")
-        .config("spark.driver.memory", "1g")
-        .getOrCreate()
-    )
-    session.sparkContext.setLogLevel("ERROR")
-    yield session
-    session.stop()
-
-
-@pytest.fixture(scope="module")
-def frame(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Return the run in Parquet, read in so small pieces that queries are cut."""
-    folder = tmp_path_factory.mktemp("run") / "parts"
-    folder.mkdir()
-    for number, start in enumerate(range(0, len(FRAME), 6000)):
-        FRAME[start : start + 6000].to_parquet(folder / f"part-{number}.parquet", index=False)
-    found = spark.read.parquet(str(folder))
-    assert found.rdd.getNumPartitions() > 4
-    return found
-
-
 def recipe(title: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Return what a program of the manual defines, started in a folder with the golden set."""
     GOLDEN.save(folder / "web.jsonl")
@@ -120,51 +80,6 @@ def test_the_recipe_for_duckdb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     evaluation = recipe("shuffled_rows.py", tmp_path, monkeypatch)["evaluation"]
     for name in METRICS:
         assert evaluation.values(name).tobytes() == WHOLE.values(name).tobytes(), name
-
-
-class TestSpark:
-    def test_it_is_like_one_machine(self, frame: Any) -> None:
-        merged = evaluate_spark(frame, GOLDEN, name="night")
-        assert_same(merged)
-        assert merged.name == "night"
-        assert len(merged.extra) == 20
-
-    def test_the_recipe(self, frame: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        assert_same(recipe("spark_job.py", tmp_path, monkeypatch)["measured"](frame))
-
-    def test_queries_without_judgments_can_be_an_error(self, frame: Any) -> None:
-        with pytest.raises(RunError, match=r"has queries without judgments .*, 20: q"):
-            evaluate_spark(frame, GOLDEN, conventions=Conventions(extra="error"))
-
-    def test_other_columns_and_numbers_as_ids(self, spark: Any) -> None:
-        rows = [(1, 7, 1), (1, 8, 2), (2, 7, 1), (2, 10, 2)]
-        frame = spark.createDataFrame(rows, "`my query` int, document long, place int")
-        golden = GoldenSet.from_dict({"1": {"8": 1}, "2": {"7": 1}})
-        columns = {"query_id": "my query", "doc_id": "document", "rank": "place"}
-        merged = evaluate_spark(frame, golden, columns=columns)
-        assert merged.values("RR").tolist() == [0.5, 1]
-
-    def test_wrong_frames_are_one_clear_error(self, spark: Any) -> None:
-        usual = "query_id string, doc_id string, score double"
-        frames: tuple[tuple[list[Any], str, str], ...] = (
-            ([("q1", "d1", 1.0), (None, "d1", 1.0)], usual, "query_id"),
-            ([("q1", None, 1.0)], usual, "doc_id"),
-            ([("q1", "d1", 1.0), ("q1", "d1", 0.5)], usual, "document 'd1' is ranked twice"),
-            ([("q1", "d1", None), ("q1", "d2", 1.0)], usual, "score of document 'd1' is empty"),
-            ([(1.0, "d1", 1.0)], f"query_id double{usual[15:]}", "'query_id' has the type double"),
-            ([("q1", "d1", "1")], f"{usual[:-6]}string", "score must be numbers: cast it"),
-            ([("q1", "d1")], usual[:30], "no column score or rank"),
-            ([(7, "d1", 1.0)], f"query_id int{usual[15:]}", "they share no query: the run has 7"),
-            ([], usual, "they share no query"),
-        )
-        for rows, schema, message in frames:
-            with pytest.raises(RunError, match=message) as caught:
-                evaluate_spark(spark.createDataFrame(rows, schema), GOLDEN)
-            assert "Traceback" not in str(caught.value)
-
-    def test_rows_have_no_order(self, frame: Any) -> None:
-        with pytest.raises(ConfigurationError, match="whose rows have no order"):
-            evaluate_spark(frame, GOLDEN, ties="input")
 
 
 @pytest.fixture(scope="module")

@@ -175,7 +175,7 @@ def test_other_conditions_are_refused(
         refused("the golden set .* was", started, golden)
     with pytest.raises(ConfigurationError, match="the ranker was 'Counting' and is 'search'"):
         rank(workers.search, GOLDEN, **started)
-    monkeypatch.setattr("pytest_rankcheck.rankers.rank.package_version", lambda: "0.0.1")
+    monkeypatch.setattr("pytest_rankcheck.__version__", "0.0.1")
     refused(r"pytest-rankcheck was '.*' and is '0\.0\.1'", started)
 
 
