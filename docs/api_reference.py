@@ -82,7 +82,7 @@ GROUPS = (
         "Gates and verdicts",
         "gates.md#gates",
         "Gate GateRule Evidence Verdict Outcome Decision Gap TieEffect "
-        "GroupEvidence LostAnswers MixEffect ReplayEvidence",
+        "GroupEvidence LostAnswers ReplayEvidence",
     ),
     Group(
         "Baselines",
@@ -128,7 +128,7 @@ INTERNAL = {
     "Comparison": "answers places other_places all_ids all_units by_earlier_terms slice_places "
     "crossing tops noise_caveats",
     "Differences": "gains degrees",
-    "Evaluation": "fits refuse_no_value differences_at recorded_metrics slice_places slice_counts "
+    "Evaluation": "fits refuse_no_value differences_at recorded_metrics slice_places "
     "computed cluster_names gaps weights_of averaged "
     "warn_of_misfits of_rankings",
     "EvaluationPart": "merged origin hits",
@@ -138,7 +138,7 @@ INTERNAL = {
     "JudgedHits": "about",
     "Metric": "of definition needs_grades compute weights gain kind",
     "Paired": "contributions counted at",
-    "Record": "slice_places slice_counts cluster_names text weights_of kind averaged unknown",
+    "Record": "slice_places cluster_names text weights_of kind averaged unknown",
     "Run": "columns rankings with_facts with_rankings without_own_documents",
     "SessionLog": "trails part repeated_users cluster_names",
     "RecordedMetric": "of averaging with_noise_of",
@@ -146,7 +146,7 @@ INTERNAL = {
     "of_first of_earlier_set",
     "RecordedQueries": "of",
     "Change": "from_dict fall is_covered is_undone",
-    "Unpaired": "sides at",
+    "Unpaired": "sides",
     "Decision": "left_open",
     "Verdict": "ruling left_open is_fall",
 }

@@ -100,7 +100,6 @@ from pytest_rankcheck.gates.verdict import (
     Decision as Decision,
     Gap as Gap,
     GroupEvidence as GroupEvidence,
-    MixEffect as MixEffect,
     Outcome as Outcome,
     ReplayEvidence as ReplayEvidence,
     TieEffect as TieEffect,

@@ -86,7 +86,7 @@ def assert_no_worse(
         evaluation.refuse_no_value(each)
     groups = session_groups(evaluation, by, group, than)
     names = (f"{by}={than}", f"{by}={group}")
-    sides = Sides(f"of {names[0]}", f"of {names[1]}", names[0])
+    sides = Sides(f"of {names[0]}", f"of {names[1]}")
     comparison = Comparison(groups.tested, groups.other, sides)
     chosen = gate or Gate.significant()
     verdicts = decide_family(comparison, dict.fromkeys(metrics, chosen), slices)

@@ -56,7 +56,6 @@ def assert_not_regressed(
     gate: Gate | None = None,
     by: By = None,
     min_queries: int | None = None,
-    standardise: str | None = None,
 ) -> None:
     """Fail if ``metric`` regressed against the baseline.
 
@@ -75,9 +74,6 @@ def assert_not_regressed(
         gate: the rule that decides, instead of ``abs`` and ``rel``; see ``Gate``.
         by: an attribute of the queries, or several; no slice may regress either.
         min_queries: a slice with fewer queries is reported, not gated; None: the gate decides.
-        standardise: an attribute whose slices count as much as in the baseline, such as
-            ``"device"``, so that a change of its mix does not count as a fall; its slices are gated
-            too.
 
     Raises:
         AssertionError: it regressed, there is no baseline, or it cannot be compared; the text
@@ -107,7 +103,7 @@ def assert_not_regressed(
         chosen = given or configured or Gate.tolerance()
         if min_queries is not None:
             chosen = replace(chosen, min_queries=min_queries)
-        gates[each] = chosen if standardise is None else replace(chosen, standardise=standardise)
+        gates[each] = chosen
         evaluation.refuse_no_value(each)
     attributes = attributes_of(by)
     if attributes and not any(each.kind.sliced_by(attributes) for each in gates):
@@ -336,7 +332,7 @@ def _verdict_rows(
     for part in verdict.gated:
         decided: dict[str, Any] = {"said": said, "failed": fails}
         if part.label not in labels:
-            decided = {"said": _said(part, better=better), **_besides(part, verdict)}
+            decided = {"said": _said(part, better=better), "remarks": _remarks(part, verdict)}
         means = {"now": part.pairs.mean_after, "baseline": part.pairs.mean_before}
         yield gate_row(evaluation, verdict.metric, part.label, **means, **decided)
 
@@ -352,14 +348,13 @@ def _said(part: Decision, *, better: bool) -> Said:
     return said.get(part.outcome, Said.PASSED)
 
 
-def _besides(part: Decision, verdict: Verdict) -> Mapping[str, Any]:
-    """Return what a gate that does not block leaves undecided, as fields of its finding."""
-    remarks: tuple[Remark, ...] = ()
+def _remarks(part: Decision, verdict: Verdict) -> tuple[Remark, ...]:
+    """Return what a gate that does not block leaves undecided."""
     if verdict.ungated_falls and not part.label:
-        remarks = (Remark.UNGATED_FALL,)
-    elif part.futility if part.label else verdict.futility:
-        remarks = (Remark.UNTESTED if part.label else Remark.DECIDES_NOTHING,)
-    return {"remarks": remarks, "mix": None if part.label else verdict.standardised_by}
+        return (Remark.UNGATED_FALL,)
+    if part.futility if part.label else verdict.futility:
+        return (Remark.UNTESTED if part.label else Remark.DECIDES_NOTHING,)
+    return ()
 
 
 def _concerned(verdicts: Sequence[Verdict]) -> set[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_rankcheck.baselines.change import Change, is_looser, known_gate, united
@@ -20,10 +20,10 @@ from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.comparison.measurement import recorded_values
-from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.errors import ConfigurationError
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import EXACT
-from pytest_rankcheck.gates.family_decisions import decide_family, gated_attributes
+from pytest_rankcheck.gates.family_decisions import decide_family
 from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict
 from pytest_rankcheck.metrics.metric_names import Metric
@@ -73,12 +73,6 @@ class MetricAssertion:
         """The assertion in the form of a record."""
         return Family({str(m): gate.text for m, gate in self.gates.items()}, self.attributes)
 
-    @property
-    def gated_by(self) -> Iterator[str]:
-        """The attributes whose slices are decided on, by ``by`` or ``standardise``."""
-        for gate in self.gates.values():
-            yield from gated_attributes(self.attributes, gate)
-
 
 Assertion = MetricAssertion | StabilityLimits
 """What a test asserts, about metrics or about rankings."""
@@ -110,7 +104,7 @@ def metric_checks(
             subject=str(metric),
             metric=metric,
             gate=gate,
-            attributes=gated_attributes(last.attributes, gate),
+            attributes=last.attributes,
             record=record,
             states=(State(Block.NO_RECORD),),
         )
@@ -323,7 +317,7 @@ def _refuse_undecidable(
             gate.rule.allowed(compare(evaluation, evaluation).values(metric))
     if record is not None:
         return
-    for attribute in dict.fromkeys(assertion.gated_by):
+    for attribute in dict.fromkeys(assertion.attributes):
         evaluation.slices(attribute)
     if evaluation.golden.replay is not None:
         from pytest_rankcheck.gates.verdict_evidence import refuse_order_of_log
@@ -332,13 +326,13 @@ def _refuse_undecidable(
 
 
 def _differences(
-    record: Record, evaluation: Evaluation, gates: Mapping[Metric, Gate]
+    record: Record, evaluation: Evaluation, metrics: Iterable[Metric]
 ) -> Iterator[Change]:
     """Yield why the values of a record cannot be compared with those of an evaluation."""
     yield from manner_changes(record, evaluation)
     then, now = record.golden_set.scale, float(evaluation.golden.scale)
-    for metric, gate in gates.items():
-        recorded, scale, by = record.metrics.get(str(metric)), max(then, now), gate.standardise
+    for metric in metrics:
+        recorded, scale = record.metrics.get(str(metric)), max(then, now)
         if recorded is None:
             continue
         if recorded.lower_is_better == metric.higher_is_better:
@@ -351,6 +345,3 @@ def _differences(
                 f"ERR(max_grade={scale:g})@20"
             )
             yield Change("scale", "", then, now, words=words)
-        if by is not None and not record.slice_counts(by):
-            words = f"slices of '{quoted(by)}': unknown in the baseline, needed by the gate now"
-            yield Change("gate-looser", str(metric), recorded.gate, gate.text, words=words)

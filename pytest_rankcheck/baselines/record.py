@@ -335,10 +335,6 @@ class Record:
         """Return the places of each slice in `query_ids`; empty if the attribute is not gated."""
         return self.queries.members.get(attribute, {})
 
-    def slice_counts(self, attribute: str) -> Mapping[str, int]:
-        """Return how many queries each slice has; empty if the attribute is not gated."""
-        return self.slices.get(attribute, {})
-
     def values(self, metric: Metric) -> FloatArray:
         """Return the value of each query, ``[Q]``; NaN where it did not count.
 

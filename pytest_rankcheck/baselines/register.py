@@ -103,7 +103,7 @@ def _measured(
     """Return the record of what is measured, under what decides; of a record, what is stricter."""
     of_metrics = [each for each in assertions if isinstance(each, MetricAssertion)]
     gates = {metric: gate.text for each in of_metrics for metric, gate in each.gates.items()}
-    attributes = [name for each in of_metrics for name in each.gated_by]
+    attributes = [name for each in of_metrics for name in each.attributes]
     limits = tuple(sorted({e for e in assertions if isinstance(e, StabilityLimits)}, key=str))
     families: Sequence[Family] = [each.family for each in of_metrics]
     watched, failures = [*defaults.recorded(evaluation)], defaults.failures

@@ -33,11 +33,9 @@ class Sides(NamedTuple):
 
     before: str
     now: str
-    mix_of: str
-    """What messages call the earlier side when they name its mix of slices."""
 
 
-SIDES = Sides("in the baseline", "now", "the baseline")
+SIDES = Sides("in the baseline", "now")
 """The sides of a comparison with a baseline."""
 
 

@@ -74,9 +74,6 @@ class Measured(Protocol):
     def slice_places(self, attribute: str) -> Mapping[str, Sequence[int]]:
         """The indexes of each slice's queries in `query_ids`; empty if they are not known."""
 
-    def slice_counts(self, attribute: str) -> Mapping[str, int]:
-        """How many queries each slice has; empty if that is not known."""
-
     def values(self, metric: Metric) -> FloatArray:
         """The value of each query, ``[Q]``; NaN for a query that does not count."""
 

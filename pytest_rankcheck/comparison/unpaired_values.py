@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pytest_rankcheck.array_types import FloatArray, IntArray, PlaceArray
+from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.comparison.compared_values import SIDES, ComparedValues, Sides
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.statistics.permutation import smallest_permutation_p
@@ -90,20 +90,6 @@ class Unpaired(ComparedValues):
             low=low,
             high=high,
             full_range=high - low,
-        )
-
-    def at(self, before: PlaceArray, now: PlaceArray, weights: FloatArray) -> Unpaired:
-        """Return only the values at these indexes of both samples, with other weights now."""
-        clusters, before_clusters = self.clusters, self.before_clusters
-        return replace(
-            self,
-            query_ids=tuple(self.query_ids[place] for place in now),
-            before_ids=tuple(self.before_ids[place] for place in before),
-            before=self.before[before],
-            after=self.after[now],
-            clusters=None if clusters is None else clusters[now],
-            before_clusters=None if before_clusters is None else before_clusters[before],
-            weights=weights,
         )
 
     def p_of_fall(self, test: FallTest = "sign_flip") -> float:

@@ -298,10 +298,6 @@ class MetricValues:
             return {}
         return {value: self.places(ids) for value, ids in self.slices(attribute).items()}
 
-    def slice_counts(self, attribute: str) -> Mapping[str, int]:
-        """Return how many queries each slice has; empty if no query has the attribute."""
-        return {value: len(places) for value, places in self.slice_places(attribute).items()}
-
     @property
     def computed(self) -> Sequence[Metric]:
         """The metrics that have been computed so far."""

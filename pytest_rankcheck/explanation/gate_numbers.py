@@ -17,7 +17,6 @@ from pytest_rankcheck.gates.lost_answers import LostAnswers
 from pytest_rankcheck.gates.verdict import (
     Decision,
     GroupEvidence,
-    MixEffect,
     Outcome,
     ReplayEvidence,
     TieEffect,
@@ -82,7 +81,6 @@ class GateNumbers:
     query_drops: tuple[str, ...] = ()
     ties: TieEffect | None = None
     unjudged: Unjudged | None = None
-    mixes: tuple[MixEffect, ...] = ()
     groups: GroupEvidence | None = None
     replay: ReplayEvidence | None = None
     approvals: tuple[Approval, ...] = ()
@@ -97,7 +95,6 @@ class GateNumbers:
     max_gap: float | None = field(default=None, metadata=NOT_IN_JSON)
     lost_answers: LostAnswers | None = field(default=None, metadata=NOT_IN_JSON)
     only_loses_answers: bool = field(default=False, metadata=NOT_IN_JSON)
-    standardised_by: str | None = field(default=None, metadata=NOT_IN_JSON)
     evidence: Evidence | None = field(default=None, metadata=NOT_IN_JSON)
     """None for one value of the whole run, and if it is not shown."""
 
@@ -152,7 +149,6 @@ def verdict_numbers(
         ),
         query_drops=verdict.query_drops,
         ties=verdict.ties,
-        mixes=verdict.mixes,
         groups=verdict.groups,
         replay=verdict.replay,
         leads=verdict.leading.label,
@@ -163,7 +159,6 @@ def verdict_numbers(
         max_gap=verdict.max_gap,
         lost_answers=None if lost is None else replace(lost, queries=()),
         only_loses_answers=verdict.only_loses_answers,
-        standardised_by=verdict.standardised_by,
         evidence=evidence_for(verdict) if has_evidence else None,
     )
 

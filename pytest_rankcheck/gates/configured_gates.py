@@ -104,13 +104,7 @@ class ScopedGate:
 
 
 def _split(line: str) -> tuple[str, str]:
-    """Return the scope of a line and its gate: the longest text after a colon that can be one."""
-    colons = [found.start() for found in re.finditer(":", line)]
-    for colon in (-1, *colons):
-        text = line[colon + 1 :].strip()
-        with suppress(MetricError):
-            parts_of(text.removeprefix("Gate."))
-            return line[: max(colon, 0)].strip(), text
+    """Return the scope of a line and its gate, which follows the last colon."""
     scope, _, text = line.rpartition(":")
     return scope.strip(), text.strip()
 

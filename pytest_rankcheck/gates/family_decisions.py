@@ -15,7 +15,6 @@ from pytest_rankcheck.gates.gate_rule import Evidence, GateRule
 from pytest_rankcheck.gates.limited_rule import LimitedRule
 from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict, gaps_of
 from pytest_rankcheck.gates.verdict_evidence import (
-    mix_effects,
     refuse_order_of_log,
     tie_effects,
     with_replay_evidence,
@@ -25,12 +24,6 @@ from pytest_rankcheck.statistics.multiplicity import corrected, holm
 
 if TYPE_CHECKING:
     from pytest_rankcheck.comparison.comparison import Comparison
-
-
-def gated_attributes(by: str | Sequence[str] | None, gate: LimitedRule) -> tuple[str, ...]:
-    """Return the attributes by whose slices a gate decides: ``by``, and what it standardises by."""
-    own = () if gate.standardise is None else (gate.standardise,)
-    return tuple(dict.fromkeys((*attributes_of(by), *own)))
 
 
 def decide_family(
@@ -49,7 +42,7 @@ def decide_family(
         comparison: what is compared.
         gates: the gate of each metric, at least one.
         by: an attribute of the queries, or several.
-        is_explained: whether the verdicts say how ties and the mix of slices affect them.
+        is_explained: whether the verdicts say how ties affect them.
 
     Raises:
         GoldenSetError: no query has the attribute ``by``.
@@ -70,12 +63,7 @@ def decide_family(
     if is_explained:
         ties = tie_effects(comparison, verdicts, decided)
         verdicts = {
-            metric: replace(
-                verdict,
-                ties=ties.get(metric),
-                mixes=mix_effects(comparison, metric, gated_attributes(by, gates[metric])),
-            )
-            for metric, verdict in verdicts.items()
+            metric: replace(verdict, ties=ties.get(metric)) for metric, verdict in verdicts.items()
         }
     if golden.replay is None:
         return verdicts
@@ -113,15 +101,8 @@ def _sets(
 ) -> Iterator[FamilySet]:
     """Yield all queries, then each slice."""
     values = comparison.values(metric)
-    if gate.standardise is not None:
-        from pytest_rankcheck.comparison.standardised_values import refuse_outcomes, standardised
-
-        refuse_outcomes(comparison, metric, gate.standardise)
-        at_mix = standardised(comparison, metric, gate.standardise)
-        at_mix.refuse_missing(gate.standardise)
-        values = at_mix.values
     yield FamilySet(gate.rule, values)
-    for attribute in metric.kind.sliced_by(gated_attributes(by, gate)):
+    for attribute in metric.kind.sliced_by(attributes_of(by)):
         for value, values in comparison.values_by(attribute, metric).items():
             is_gated = values.size >= gate.smallest_slice
             yield FamilySet(gate.rule, values, attribute, value, is_gated)
@@ -150,7 +131,6 @@ def _verdict(gate: LimitedRule, decisions: Sequence[Decision], tested: int) -> V
         gate=gate.text,
         margin=gate.rule.margin_to_rule_out,
         alpha=gate.rule.level,
-        standardised_by=gate.standardise,
     )
 
 

@@ -36,7 +36,6 @@ class Gate(LimitedRule):
         max_query_drop: float | None = None,
         max_gap: float | None = None,
         min_queries: int | None = None,
-        standardise: str | None = None,
     ) -> Gate:
         """Regressed if the mean fell by more than the largest of these allowances.
 
@@ -49,15 +48,12 @@ class Gate(LimitedRule):
             max_query_drop: no single query may fall by more than this; None: any fall is allowed.
             max_gap: the largest allowed gap between the slices of one attribute; None: any.
             min_queries: a slice with fewer queries is reported, not gated (30).
-            standardise: an attribute whose slices count as much as in the baseline, such as
-                ``"device"``: a change of its mix does not count as a fall. Its slices are gated
-                too.
 
         Raises:
             ConfigurationError: an allowance is negative or not finite.
         """
         rule = ToleranceRule(abs=abs, rel=rel, noise=noise)
-        return Gate(rule, max_query_drop, max_gap, min_queries, standardise)
+        return Gate(rule, max_query_drop, max_gap, min_queries)
 
     @staticmethod
     @checked_arguments
@@ -71,7 +67,6 @@ class Gate(LimitedRule):
         max_query_drop: float | None = None,
         max_gap: float | None = None,
         min_queries: int | None = None,
-        standardise: str | None = None,
     ) -> Gate:
         """Regressed if the mean fell by more than ``min_drop``, and by more than chance explains.
 
@@ -92,7 +87,6 @@ class Gate(LimitedRule):
             max_gap: the largest allowed gap between the slices of one attribute; None: any.
             min_queries: a slice with fewer queries is reported, not gated; without it, as many as
                 a significant fall takes (5 at an alpha of 5%).
-            standardise: as in `tolerance`.
 
         Raises:
             ConfigurationError: a value is out of its range.
@@ -106,7 +100,7 @@ class Gate(LimitedRule):
             raise_alpha=raise_alpha,
             lost_answers=lost_answers,
         )
-        return Gate(rule, max_query_drop, max_gap, min_queries, standardise)
+        return Gate(rule, max_query_drop, max_gap, min_queries)
 
     @staticmethod
     @checked_arguments
@@ -120,7 +114,6 @@ class Gate(LimitedRule):
         max_query_drop: float | None = None,
         max_gap: float | None = None,
         min_queries: int | None = None,
-        standardise: str | None = None,
     ) -> Gate:
         """Three verdicts: passed, regressed or inconclusive.
 
@@ -139,7 +132,6 @@ class Gate(LimitedRule):
             max_gap: the largest allowed gap between the slices of one attribute; None: any.
             min_queries: a slice with fewer queries is reported, not gated; without it, as many as
                 a significant fall takes (5 at an alpha of 5%).
-            standardise: as in `tolerance`.
 
         Raises:
             ConfigurationError: a value is out of its range.
@@ -153,7 +145,7 @@ class Gate(LimitedRule):
             raise_alpha=raise_alpha,
             lost_answers=lost_answers,
         )
-        return Gate(rule, max_query_drop, max_gap, min_queries, standardise)
+        return Gate(rule, max_query_drop, max_gap, min_queries)
 
     def decide(
         self, comparison: Comparison, metric: MetricLike, by: str | Sequence[str] | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from keyword import iskeyword
 
 from pytest_rankcheck.argument_checks import check_whole_number
 from pytest_rankcheck.errors import ConfigurationError, quoted
@@ -32,8 +31,6 @@ class LimitedRule:
     """The largest allowed gap between the slices of one attribute; None: any."""
     min_queries: int | None = None
     """A slice with fewer queries is reported, not gated; None: see `smallest_slice`."""
-    standardise: str | None = None
-    """The attribute whose mix in the baseline is applied to the means; None: none is."""
     inconclusive: str | None = None
     """How an inconclusive verdict counts: `pass`, `warn` or `fail`; None: as configured."""
 
@@ -60,13 +57,11 @@ class LimitedRule:
         name, _, parameters = str(self.rule).removesuffix(")").partition("(")
         given = [parameters] if parameters else []
         given += [f"{key}={number_text(v)}" for key, v in limits.items() if v is not None]
-        words = {"standardise": self.standardise}
-        if self.inconclusive != "warn":  # a record that does not say has the default
-            words["inconclusive"] = self.inconclusive
-        for key, word in words.items():
-            if word is not None:
-                is_word = word.isidentifier() and not iskeyword(word)
-                given.append(f"{key}={word if is_word else repr(word)}")
+        if self.inconclusive not in (None, "warn"):  # a record that does not say has the default
+            # `pass` is a keyword of Python, whose grammar gates are parsed with
+            given.append(
+                "inconclusive=fail" if self.inconclusive == "fail" else "inconclusive='pass'"
+            )
         return f"{name}({', '.join(given)})"
 
     @property
@@ -94,7 +89,6 @@ class LimitedRule:
             and gates_its_slices
             and _limits_at_least(self.max_query_drop, other.max_query_drop)
             and _limits_at_least(self.max_gap, other.max_gap)
-            and self.standardise == other.standardise
             and self._strictness >= other._strictness
         )
 
@@ -108,8 +102,7 @@ class LimitedRule:
         Raises:
             ConfigurationError: naming the metric, and what to give instead.
         """
-        of_parts = (self.max_query_drop, self.max_gap, self.standardise)
-        looks_at_parts = any(each is not None for each in of_parts)
+        looks_at_parts = self.max_query_drop is not None or self.max_gap is not None
         metric.kind.refuse_gate(metric, self.text, looks_at_parts=looks_at_parts)
         self.rule.refuse_misfit(metric)
         if self.max_query_drop is not None:

@@ -146,21 +146,6 @@ class ReplayEvidence:
 
 
 @dataclass(frozen=True, slots=True)
-class MixEffect:
-    """How much of a difference comes from the slices of an attribute that grew or shrank."""
-
-    attribute: str
-    at_mix: float
-    """The difference if each slice counted as much as in the baseline."""
-    mix: float
-    """The rest of the difference."""
-    missing_share: float
-    """The share of the baseline that is in slices that are gone, in [0, 1]; they are left out."""
-    of: str = "the baseline"
-    """Whose mix is used: the baseline's or the other group's."""
-
-
-@dataclass(frozen=True, slots=True)
 class GroupEvidence:
     """The sizes of two groups of one log, and whether they are as planned."""
 
@@ -216,10 +201,6 @@ class Verdict:
     margin: float | None = None
     """The fall that must be ruled out; None if the gate has no such fall."""
     alpha: float = 0.05
-    mixes: tuple[MixEffect, ...] = ()
-    """The effect of slices that grew or shrank, for each attribute where there is one."""
-    standardised_by: str | None = None
-    """The attribute whose mix in the baseline was applied to all queries; None: none was."""
     groups: GroupEvidence | None = None
     """For two groups in one log: their sizes."""
     replay: ReplayEvidence | None = None

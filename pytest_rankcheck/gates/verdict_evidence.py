@@ -1,4 +1,4 @@
-"""What a verdict depends on besides rankings: slices that grow or shrink, ties, replayed logs."""
+"""What a verdict depends on besides rankings: ties, replayed logs."""
 
 from __future__ import annotations
 
@@ -10,33 +10,12 @@ from pytest_rankcheck.comparison.compared_values import Paired
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.gates.gate_rule import GateRule
-from pytest_rankcheck.gates.verdict import MixEffect, ReplayEvidence, TieEffect, Verdict
+from pytest_rankcheck.gates.verdict import ReplayEvidence, TieEffect, Verdict
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.metric_names import Metric
 
 if TYPE_CHECKING:
     from pytest_rankcheck.comparison.comparison import Comparison
-
-
-def mix_effects(
-    comparison: Comparison, metric: Metric, attributes: Sequence[str]
-) -> tuple[MixEffect, ...]:
-    """Return how much of the difference comes from slices that grew or shrank, by attribute."""
-    if not attributes or not metric.definition.is_mean_of_values:
-        return ()
-    from pytest_rankcheck.comparison.standardised_values import standardised
-
-    effects = []
-    for attribute in attributes:
-        try:
-            at_mix = standardised(comparison, metric, attribute)
-        except ConfigurationError:  # overlapping slices have no mix
-            continue
-        whole, own = comparison.values(metric).difference, at_mix.values.difference
-        if abs(whole - own) > SLACK:
-            of = comparison.sides.mix_of
-            effects.append(MixEffect(attribute, own, whole - own, at_mix.missing_share, of))
-    return tuple(effects)
 
 
 def tie_effects(

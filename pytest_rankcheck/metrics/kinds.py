@@ -298,7 +298,7 @@ class WholeRunValue(RunValues):
         if looks_at_parts:
             raise ConfigurationError(
                 f"{metric} is {self.single}, so {gate} has no query or slice to "
-                "look at; leave out max_query_drop, max_gap and standardise"
+                "look at; leave out max_query_drop and max_gap"
             )
 
     def refuse_test(self, metric: object, rule: object) -> None:

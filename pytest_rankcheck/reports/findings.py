@@ -107,8 +107,6 @@ class GateFinding(MetricFinding):
     remarks: tuple[Remark, ...] = ()
     bound: tuple[Bound, Bounded] | None = None
     """The values and their bound; None for a comparison."""
-    mix: str | None = None
-    """The attribute whose mix in the baseline was applied to all queries."""
     failed_queries: int = 0
     """The number of queries on which the ranker failed."""
     failed: bool = False
@@ -225,7 +223,6 @@ class Topic(Enum):
     UNTESTED_SLICES = "untested slices: too few queries or too little weight changed to show a fall"
     NO_LOST_ANSWERS = "lost answers are not checked"
     REPLAYS = "replayed logs: documents that were never shown"
-    MIX = "differences at the baseline's mix, and what comes from slices that grew or shrank"
     TIES = "verdicts that depend on the order of tied scores"
     MEASURED = "measured"
     TIMING = "time to rank a query"

@@ -123,8 +123,7 @@ class RunNoise:
         """
         if any(each is not None for each in units):
             raise ConfigurationError(
-                f"{metric}: replicates cannot be combined with weights, clusters or "
-                "standardise=; measure one run"
+                f"{metric}: replicates cannot be combined with weights or clusters; measure one run"
             )
 
     @property

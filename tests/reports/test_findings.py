@@ -24,7 +24,7 @@ def test_a_finding_gets_the_name_of_its_test_once() -> None:
     named = GATE.with_test("first")
     assert (GATE.test, named.test) == ("", "first")
     assert named.with_test("second") == named
-    note = Note(Topic.MIX, "RR on 'web': text", of_test=True).with_test("first")
+    note = Note(Topic.MEASURED, "RR on 'web': text", of_test=True).with_test("first")
     assert note.text == "first: RR on 'web': text"
     assert note.with_test("second") is note
 

@@ -1,4 +1,4 @@
-"""The evidence for a verdict in words: interval, power, ties, mixes, replays, groups, judgments."""
+"""The evidence for a verdict in words: interval, power, ties, replays, groups, judgments."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pytest_rankcheck.comparison.unjudged_documents import Unjudged
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.explanation.evidence import Evidence, Power
 from pytest_rankcheck.explanation.gate_numbers import GateNumbers
-from pytest_rankcheck.gates.verdict import GroupEvidence, ReplayEvidence, TieEffect, Verdict
+from pytest_rankcheck.gates.verdict import GroupEvidence, ReplayEvidence, TieEffect
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.text.wording import change
 
@@ -182,20 +182,6 @@ def needed_text(best: float, interval: tuple[float, float] | None, units: str = 
 
 
 # --- what may explain a difference -------------------------------------------------------------
-
-
-def mix_lines(verdict: GateNumbers | Verdict) -> Iterator[str]:
-    """Yield ``+0.0210 at the baseline's mix of device; -0.0510 from the mix``, by attribute."""
-    for effect in verdict.mixes:
-        name, gone, decided = quoted(effect.attribute, 60), "", ""
-        if effect.missing_share:
-            gone = f" (without slices that are gone and had {effect.missing_share:.1%} of it)"
-        if effect.attribute == verdict.standardised_by:
-            decided = f", which decides; {change(effect.at_mix + effect.mix)} in all"
-        yield (
-            f"{change(effect.at_mix)} at {quoted(effect.of)}'s mix of {name}{gone}{decided}; "
-            f"{change(effect.mix)} from the mix"
-        )
 
 
 def open_reason(evidence: ReplayEvidence) -> str:

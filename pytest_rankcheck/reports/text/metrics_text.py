@@ -13,7 +13,6 @@ from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.reports.text.evidence_text import (
     evidence_lines,
     group_lines,
-    mix_lines,
     p_text,
     replay_lines,
     ties_text,
@@ -123,8 +122,6 @@ def besides_numbers(explanation: Explanation) -> Iterator[str]:
         yield lost.text
     if verdict.groups is not None:
         yield from group_lines(verdict.groups)
-    of = f"{verdict.metric}: " if len(explanation.failures) > 1 else ""
-    yield from (f"{of}{line}" for line in islice(mix_lines(verdict), 2))
     if verdict.replay is not None:
         yield from replay_lines(verdict.replay)
 
@@ -138,9 +135,7 @@ def _of_one(failure: MetricFailure, verdict: GateNumbers) -> Iterator[str]:
     if verdict.leading.label:
         overall = verdict.overall
         everything = verdict.metric.kind.counted(overall.queries)
-        mix = verdict.standardised_by
-        where = "" if mix is None else f", at the baseline's mix of {quoted(mix, 60)}"
-        yield f"all {everything}{where}: {means_change(overall.before, overall.now)}"
+        yield f"all {everything}: {means_change(overall.before, overall.now)}"
     yield from _broken_limits(verdict, first_limit(verdict))
 
 

@@ -18,7 +18,6 @@ from pytest_rankcheck.reports.text.evidence_text import (
     evidence_lines,
     fell_word,
     group_lines,
-    mix_lines,
     p_text,
     power_text,
     replay_lines,
@@ -117,8 +116,6 @@ def _remarks(verdict: Verdict) -> Iterator[tuple[Topic, str]]:
         yield Topic.UNTESTED_SLICES, f": {quoted(part.label, 60)}: {part.futility}"
     if verdict.lost_answers is not None and not verdict.lost_answers.is_known:
         yield Topic.NO_LOST_ANSWERS, ": the baseline keeps fewer than 10 documents of a ranking"
-    for line in mix_lines(verdict):
-        yield Topic.MIX, f": {line}"
     if verdict.replay is not None:
         for line in replay_lines(verdict.replay):
             yield Topic.REPLAYS, f": {line}"

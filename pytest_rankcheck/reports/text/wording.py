@@ -201,8 +201,6 @@ def gate_words(finding: GateFinding) -> str:
         words = (bound_text if part.holds else broken_text)(bound) + precision_text(part)
     elif finding.approved and finding.said == "approved":
         words = "; ".join(approval.text for approval in finding.approved)
-    if finding.mix is not None:
-        words += f", at the mix of {quoted(finding.mix, 40)}"
     words += "".join(f", {remark}" for remark in finding.remarks)
     if finding.failed_queries:
         words += f"; {plural(finding.failed_queries, 'query', 'queries')} failed"
