@@ -66,7 +66,7 @@ GROUPS = (
         "Comparing",
         "gates.md",
         "compare Comparison ComparedValues Paired Unpaired Differences RunNoise Move Cause "
-        "CauseKind Unjudged plan plot_comparison prove",
+        "CauseKind Unjudged plan prove",
     ),
     Group(
         "Assertions",
@@ -76,7 +76,7 @@ GROUPS = (
         "assert_map_at_least assert_map_not_regressed assert_precision_at_least "
         "assert_precision_not_regressed assert_recall_at_least assert_recall_not_regressed "
         "assert_hit_rate_at_least assert_hit_rate_not_regressed assert_err_at_least "
-        "assert_err_not_regressed assert_exposure",
+        "assert_err_not_regressed",
     ),
     Group(
         "Gates and verdicts",

@@ -5,7 +5,6 @@ from pytest_rankcheck import metrics as metrics, rankers as rankers
 from pytest_rankcheck.assertions.bound_assertions import (
     assert_at_least as assert_at_least,
     assert_at_most as assert_at_most,
-    assert_exposure as assert_exposure,
 )
 from pytest_rankcheck.assertions.determinism_assertion import (
     assert_consistent_depth as assert_consistent_depth,
@@ -132,7 +131,6 @@ from pytest_rankcheck.metrics.ranking_similarity import (
 from pytest_rankcheck.proof.proof import prove as prove
 from pytest_rankcheck.rankers.rank import rank as rank
 from pytest_rankcheck.rankers.run import Run as Run
-from pytest_rankcheck.reports.notebook import plot_comparison as plot_comparison
 from pytest_rankcheck.sessions.log_problems import SetAside as SetAside
 from pytest_rankcheck.sessions.session_log import SessionState as SessionState
 from pytest_rankcheck.sessions.session_log import SessionLog as SessionLog

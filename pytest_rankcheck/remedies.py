@@ -15,7 +15,6 @@ _PACKAGES = {
     "datasets": "ir-datasets",
     "fast": "polars",
     "http": "httpx jmespath",
-    "notebook": "altair",
     "report": "jinja2",
     "yaml": "pyyaml",
     "zstd": "backports.zstd",

@@ -79,7 +79,7 @@ def test_the_extras_that_messages_name_exist() -> None:
         *root.rglob("pytest_rankcheck/**/*.py"),
     ]:
         assert not re.search("pip install .pytest-rankcheck", file.read_text("utf-8")), file
-    assert named == {"datasets", "fast", "http", "notebook", "report", "yaml", "zstd"}
+    assert named == {"datasets", "fast", "http", "report", "yaml", "zstd"}
     for extra in named:
         packages = [re.split("[>;]", each)[0] for each in project["optional-dependencies"][extra]]
         assert install(extra) == f"pip install {' '.join(packages)}"

@@ -18,7 +18,7 @@ from pytest_rankcheck.assertions.entered_findings import (
     fail_with,
     gate_row,
 )
-from pytest_rankcheck.errors import ConfigurationError, listed, plural, quoted
+from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
@@ -26,7 +26,7 @@ from pytest_rankcheck.explanation.bounds import Bound, Bounded, bounded_places
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.reports.findings import GateFinding, Note, Said, Topic
 from pytest_rankcheck.reports.ledger import enter, wants_proof
-from pytest_rankcheck.reports.text.wording import bound_text, caveats, golden_name
+from pytest_rankcheck.reports.text.wording import bound_text, caveats
 from pytest_rankcheck.statistics.run_noise import RunNoise
 
 if TYPE_CHECKING:
@@ -82,60 +82,6 @@ def assert_at_most(
 ) -> None:
     """Fail if the mean of ``metric`` is above ``maximum``. Otherwise like `assert_at_least`."""
     _hold(evaluation, _bounds(metric, maximum, confidence, is_floor=False), by, min_queries)
-
-
-@checked_arguments
-def assert_exposure(
-    evaluation: Evaluation,
-    by: str,
-    minimum: float,
-    maximum: float,
-    *,
-    k: int | None = None,
-    min_relevant: int = MIN_QUERIES,
-) -> None:
-    """Fail if any group of documents gets too little or too much exposure for its relevance.
-
-    The groups are the values of ``by``. The bounds apply to ``Exposure(by=...,of=...)@k`` of each
-    group, which is 1 if the group gets its share.
-
-    Args:
-        evaluation: what was measured.
-        by: a column of the documents, such as ``"seller"``.
-        minimum: the lowest exposure that passes, at most 1.
-        maximum: the highest exposure that passes, at least 1.
-        k: the cutoff; without it, whole rankings count.
-        min_relevant: a group with fewer relevant judgments is reported, not gated.
-
-    Raises:
-        AssertionError: a group is beyond a bound; the text names each such group.
-        RunError: no ranked document is judged in any of at least 5 queries.
-        ConfigurationError: 1 is not between the bounds, or no group has enough judgments.
-        MetricError: the documents are unknown, or have no such column.
-    """
-    from pytest_rankcheck.evaluation.run_documents import relevant_groups
-
-    if not 0 <= minimum <= 1 <= maximum:
-        raise ConfigurationError(
-            f"minimum={minimum:g} and maximum={maximum:g} are invalid; give bounds on both sides "
-            "of 1, such as 0.8 and 1.25"
-        )
-    groups = sorted(relevant_groups(evaluation.golden, by).items())
-    small = [f"{name} ({count:,})" for name, count in groups if count < min_relevant]
-    text = (
-        f"{len(groups) - len(small):,} of {plural(len(groups), 'group')} by {quoted(by)} have at "
-        f"least {min_relevant} relevant judgments; not gated: {listed(small)}"
-    )
-    if len(small) == len(groups):
-        raise ConfigurationError(f"{text}; judge more, or lower min_relevant")
-    if small:
-        enter(Note(Topic.UNGATED_SLICES, f"{golden_name(evaluation)}: {text}", of_test=True))
-    gated = [Metric.of("Exposure", k, by=by, of=name) for name, n in groups if n >= min_relevant]
-    floor, ceiling = Bound(minimum, is_floor=True), Bound(maximum, is_floor=False)
-    bounds = {each: floor if evaluation.mean(each) < 1 else ceiling for each in gated}
-    gated.sort(key=lambda each: -bounds[each].excess(evaluation.mean(each)))
-    bounds = {each: bounds[each] for each in gated}  # the worst first
-    _hold(evaluation, bounds, None, MIN_QUERIES)
 
 
 def _bounds(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 from collections.abc import Sequence
 from functools import partial
@@ -18,7 +17,7 @@ from pytest_rankcheck.files.git_commands import git, git_line
 from pytest_rankcheck.files.whole_files import write_whole
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.remedies import fetch_history
-from pytest_rankcheck.reports.history_page import history_json, nightly_means, page_of
+from pytest_rankcheck.reports.history_page import nightly_means, page_of
 from pytest_rankcheck.reports.report_formats import REPORT_FORMATS
 from pytest_rankcheck.reports.text.history_text import history_lines, query_lines
 
@@ -44,7 +43,6 @@ def add_history_command(commands: Commands) -> None:
         help="JSON reports of what ran, such as 'nightly/*.json', to draw as points",
     )
     history.add_argument("--html", type=Path, metavar="FILE", help="write a page with charts")
-    history.add_argument("--json", type=Path, metavar="FILE", help="write all of it as JSON")
     history.set_defaults(run=_history)
 
 
@@ -70,8 +68,6 @@ def _history(chosen: argparse.Namespace) -> int:
         print(f"this is a shallow clone, so older commits are missing; {fetch_history(remote)}")
     if chosen.html is not None:
         write_whole(chosen.html, page_of(shown, nightly))
-    if chosen.json is not None:
-        write_whole(chosen.json, json.dumps(history_json(shown, nightly), indent=1) + "\n")
     return PASSED
 
 

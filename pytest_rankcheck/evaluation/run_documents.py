@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +18,6 @@ from pytest_rankcheck.files.plain_values import finite_number
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.golden.judgments import Judgments
-from pytest_rankcheck.metrics.families.catalogue import group_label
 from pytest_rankcheck.metrics.judged_hits import padded_columns
 from pytest_rankcheck.metrics.metric_inputs import ABSENT, WholeRun
 
@@ -216,13 +214,6 @@ class RunDocuments:
         if meant:
             text = f"{len(meant):,} of {total} {what} {where}: {listed(meant)}"
             self._notes[text] = are_many(len(meant), len(self.doc_ids))
-
-
-def relevant_groups(golden: JudgedQueries, attribute: str) -> Counter[str]:
-    """Return how many relevant judgments the documents with each value of an attribute have."""
-    _, grades, values = RunDocuments(golden, (), {}).judged(attribute)
-    pairs = zip(grades.tolist(), values, strict=True)
-    return Counter(group_label(value) for grade, value in pairs if grade > 0 and value is not None)
 
 
 @dataclass(frozen=True, slots=True)

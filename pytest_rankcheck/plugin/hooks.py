@@ -282,7 +282,7 @@ def pytest_runtest_makereport(
         names.pop("__tracebackhide__", None)
     printed = item.config.stash.get(PRINTED, None)
     if printed and report.failed and call.excinfo is not None:
-        printed.settle(typed_id(item), str(call.excinfo.value))
+        printed.settle(typed_id(item))
     # This also sees the reports of subtests, and strict xfails that pass.
     if not report.passed or hasattr(report, "wasxfail"):
         item.stash[NOT_PASSED] = True

@@ -1,13 +1,11 @@
-"""The history of records as one HTML page with a chart for each metric, and as JSON."""
+"""The history of records as one HTML page with a chart for each metric."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from importlib.resources import files
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -37,40 +35,6 @@ def nightly_means(reports: Iterable[Path]) -> NightlyMeans:
                     (report["created"], gate["now"])
                 )
     return {key: sorted(means) for key, means in found.items()}
-
-
-def history_json(shown: Iterable[RecordHistory], nightly: NightlyMeans) -> dict[str, Any]:
-    """Return everything that is shown as built-in types; an unknown mean is None."""
-    ran = [
-        {"file": file, "metric": metric, "date": date, "value": mean}
-        for (file, metric), means in nightly.items()
-        for date, mean in means
-    ]
-    return {
-        "records": [
-            {
-                "file": history.path,
-                "is_gone": history.is_gone,
-                "not_readable": history.skipped,
-                "metrics": history.metrics,
-                "points": [*map(_point, history.points)],
-            }
-            for history in shown
-        ],
-        "reports": sorted(ran, key=itemgetter("date")),
-    }
-
-
-def _point(point: Point) -> dict[str, Any]:
-    def known(values: Mapping[str, float]) -> dict[str, float | None]:
-        return {name: None if math.isnan(value) else value for name, value in values.items()}
-
-    entry = {**asdict(point), "means": known(point.means), "moves": known(point.moves)}
-    entry["break"] = entry.pop("gap")
-    query = entry.pop("query")
-    if query is not None:
-        entry["query"] = {"values": known(query.values), "top": query.top}
-    return entry
 
 
 def page_of(shown: Iterable[RecordHistory], nightly: NightlyMeans) -> str:

@@ -32,14 +32,13 @@ class PrintedDocuments:
     def __init__(self) -> None:
         self.tests: dict[object, str] = {}
         """The id of the failed test that has shown them."""
-        self.of_test: dict[object, str] = {}
-        """The first line about them in the texts of the running test."""
+        self.of_test: list[object] = []
+        """What the texts of the running test have shown."""
 
-    def settle(self, test: str, text: str) -> None:
-        """Keep what a failed test has shown in its text; a caught failure showed nothing."""
-        for key, line in self.of_test.items():
-            if line in text:
-                self.tests.setdefault(key, test)
+    def settle(self, test: str) -> None:
+        """Keep what a test has shown that failed."""
+        for key in self.of_test:
+            self.tests.setdefault(key, test)
 
 
 @contextmanager
@@ -76,18 +75,13 @@ def collecting(
         _made.set({})
 
 
-def place_of_documents(key: object, line: str) -> str | None:
-    """Return the test whose failure text has shown these documents; None if none has.
-
-    Args:
-        key: the query and its documents.
-        line: the first line of the text that is about them.
-    """
+def place_of_documents(key: object) -> str | None:
+    """Return the test whose failure text has shown a query's documents; None if none has."""
     printed = _printed.get()
     if printed is None:
         return None
     if key not in printed.tests:
-        printed.of_test[key] = line
+        printed.of_test.append(key)
     return printed.tests.get(key)
 
 

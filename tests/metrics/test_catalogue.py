@@ -9,7 +9,6 @@ a and b are shown twice, c once, d, e and f never.
 
 import math
 import random
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
@@ -19,14 +18,12 @@ import pytest
 
 from pytest_rankcheck import (
     ConfigurationError,
-    Evaluation,
     Gate,
     GoldenSet,
     GoldenSetError,
     MetricError,
     Run,
     assert_at_least,
-    assert_exposure,
     assert_not_regressed,
     compare,
     compare_runs,
@@ -242,52 +239,3 @@ def test_ranked_documents_without_a_row_are_counted() -> None:
 
 
 # --- every group within both bounds --------------------------------------------------------------
-
-MANY = {f"q{n}": {"a": 1, "c": 1} for n in range(30)} | {"q0": {"a": 1, "c": 1, "d": 1}}
-FAIR = GoldenSet.from_dict(MANY, documents=DOCUMENTS)
-
-
-def acme_first(first: int) -> Evaluation:
-    """Return an evaluation in which acme's document is above the other in so many queries."""
-    tops = {f"q{n}": ["a", "c"] if n < first else ["c", "a"] for n in range(30)}
-    return evaluate(Run.from_dict(tops), FAIR)
-
-
-def test_the_exposure_of_every_group_is_within_both_bounds() -> None:
-    """At 1, 15 of 30 places are acme's, and 30 of 61 grades: (15 / 30) / (30 / 61) = 1.0167."""
-    even = acme_first(15)
-    assert_exposure(even, "seller", 0.9, 1.1, k=1)
-    with pytest.raises(AssertionError) as raised:
-        assert_exposure(even, "seller", 0.9, 1.01, k=1)
-    assert re.search(r"of=acme\)@1 +1\.0167 .* must be at most 1\.0100", str(raised.value))
-
-
-def test_each_group_beyond_a_bound_is_named_with_its_side() -> None:
-    """acme has 20 of 30 places: 0.6667 / (30 / 61) = 1.3556; the other 10: 0.6778."""
-    with pytest.raises(AssertionError) as raised:
-        assert_exposure(acme_first(20), "seller", 0.8, 1.25, k=1)
-    headline, other, acme, _ = str(raised.value).splitlines()
-    assert headline.startswith("2 of 2 metrics are beyond their bounds")
-    assert re.search(r"of='Bolt & Co'\)@1 +0\.6778 .* must be at least 0\.8000", other)
-    assert re.search(r"of=acme\)@1 +1\.3556 .* must be at most 1\.2500", acme)
-    with pytest.raises(AssertionError) as raised:
-        assert_exposure(acme_first(5), "seller", 0.8, 1.25, k=1)
-    assert re.findall("of='?(acme|Bolt)", str(raised.value)) == ["acme", "Bolt"], "worst first"
-
-
-def test_a_group_with_few_judgments_is_not_gated() -> None:
-    """zeta has one relevant judgment and no place, so its exposure is 0."""
-    assert_exposure(acme_first(15), "seller", 0.8, 1.25, k=1)
-    with pytest.raises(AssertionError, match=r"of=zeta\)@1.* 0.0000"):
-        assert_exposure(acme_first(15), "seller", 0.8, 1.25, k=1, min_relevant=1)
-    message = (
-        r"0 of 3 groups by seller have at least 31 relevant judgments; not gated: Bolt & Co \(30\)"
-    )
-    with pytest.raises(ConfigurationError, match=message):
-        assert_exposure(acme_first(15), "seller", 0.8, 1.25, min_relevant=31)
-
-
-@pytest.mark.parametrize(("minimum", "maximum"), [(1.1, 1.25), (0.8, 0.9), (-1, 2), (1.25, 0.8)])
-def test_the_share_of_a_group_must_be_between_the_bounds(minimum: float, maximum: float) -> None:
-    with pytest.raises(ConfigurationError, match="give bounds on both sides of 1"):
-        assert_exposure(acme_first(15), "seller", minimum, maximum)

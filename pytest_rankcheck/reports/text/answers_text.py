@@ -9,15 +9,7 @@ from itertools import accumulate, chain, islice, zip_longest
 from pytest_rankcheck.behaviour.expectation_check import ExpectationResult
 from pytest_rankcheck.errors import listed, quoted
 from pytest_rankcheck.explanation.explanation import Answer, AnsweredQuery, Explanation
-from pytest_rankcheck.reports.text.wording import (
-    Documents,
-    common_place,
-    documents_once,
-    named,
-    number_text,
-    packed,
-    seen_in,
-)
+from pytest_rankcheck.reports.text.wording import named, number_text, packed
 
 _QUERY, _DEEP = " " * 4, " " * 6
 _MOST_LINES = 3
@@ -33,9 +25,6 @@ _LEAD = 24
 """How much of a long text is shown before the first change."""
 _CUT = "..."
 
-_Row = tuple[str, Sequence[str]]
-"""The lines about a query, by label."""
-
 
 def answered_lines(explanation: Explanation, room: int | None = None) -> Iterator[str]:
     """Yield the queries whose answers differ, as many as fit, and how many more there are.
@@ -47,19 +36,12 @@ def answered_lines(explanation: Explanation, room: int | None = None) -> Iterato
     queries = explanation.answered
     if not queries:
         return
-    parts = [_query_text(each, explanation.golden_set) for each in queries]
-    everywhere = common_place(answer for _, answers in parts for answer in answers)
-    blocks = [
-        [*lines, *(line for answer in answers for line in answer.beside(everywhere))]
-        for lines, answers in parts
-    ]
-    lines = None if room is None else max(1, room - 2 - bool(everywhere))
+    blocks = [_query_text(each) for each in queries]
+    lines = None if room is None else max(1, room - 2)
     fit = (lines is None or end <= lines for end in accumulate(map(len, blocks)))
     shown = max(1, sum(fit))
     is_expected = any(query.broken for query in queries)
     yield "  not ranked as expected" if is_expected else "  the queries that differ most"
-    if everywhere:
-        yield f"{_QUERY}{seen_in(everywhere)}"
     yield from islice(chain.from_iterable(blocks[:shown]), lines)
     names = [*(query.id for query in queries[shown:]), *explanation.others][:_NAMED]
     if names:
@@ -79,9 +61,9 @@ def answered_title(query: AnsweredQuery) -> str:
     return "   ".join(filter(None, (f"{quoted(query.id, 60)}{text}{place}", *moves)))
 
 
-def _query_text(query: AnsweredQuery, golden_set: str) -> tuple[Sequence[str], Sequence[Documents]]:
-    """Return the title with the texts if they are long and what was expected; and the answers."""
-    rows: list[_Row] = []
+def _query_text(query: AnsweredQuery) -> Sequence[str]:
+    """Return the title, with the texts if they are long; what was expected; and the answers."""
+    rows: list[tuple[str, Sequence[str]]] = []
     if query.becomes is not None:
         before, after = shown_change(query.text, query.becomes)
         if len(before) + len(after) > _ONE_LINE:
@@ -90,21 +72,13 @@ def _query_text(query: AnsweredQuery, golden_set: str) -> tuple[Sequence[str], S
         rows += _expected(result, query)
     labels = [*(label for label, _ in rows), *(answer.label for answer in query.answers)]
     width = max(map(len, labels))
+    indent = len(_DEEP) + width + 2
+    rows += ((answer.label, _ranking(answer, query, indent)) for answer in query.answers)
     lines = [f"{_QUERY}{answered_title(query)}"]
     for label, said in rows:
-        lines += _labelled(f"{_DEEP}{label:{width}}  ", said)
-    answers = []
-    for answer in query.answers:
-        start = f"{_DEEP}{answer.label:{width}}  "
-        said = [answer.failure] if answer.failure else _ranking(answer, query, start)
-        key = None if answer.failure else answer.documents or None
-        answers.append(documents_once(golden_set, query.id, key, _labelled(start, said), start))
-    return lines, answers
-
-
-def _labelled(start: str, lines: Sequence[str]) -> Iterator[str]:
-    for number, line in enumerate(lines):
-        yield (" " * len(start) if number else start) + line
+        lines.append(f"{_DEEP}{label:{width}}  {said[0]}")
+        lines += [f"{' ' * indent}{line}" for line in said[1:]]
+    return lines
 
 
 def _attributes(query: AnsweredQuery) -> Iterator[str]:
@@ -122,13 +96,15 @@ def _numbers(query: AnsweredQuery) -> Iterator[str]:
         yield f"{name} {number_text(before, 3)} -> {number_text(now, 3)}{draws}"
 
 
-def _expected(result: ExpectationResult, query: AnsweredQuery) -> Iterator[_Row]:
+def _expected(
+    result: ExpectationResult, query: AnsweredQuery
+) -> Iterator[tuple[str, Sequence[str]]]:
     yield "expected", [str(result.expectation)]
     if result.expectation.reason:
         yield "because", [quoted(result.expectation.reason, 300)]
     ranks = ranks_in(result, query.titles)
     if ranks:
-        yield "but", [*islice(packed(ranks, indent="", gap=", "), _MOST_LINES)]
+        yield "but", [*islice(packed(ranks, indent=0, gap=", "), _MOST_LINES)]
 
 
 def ranks_in(result: ExpectationResult, titles: Mapping[str, str | None]) -> Sequence[str]:
@@ -141,8 +117,10 @@ def ranks_in(result: ExpectationResult, titles: Mapping[str, str | None]) -> Seq
     return [*ranks[:_RANKS], f"and {hidden:,} more"] if hidden > 0 else ranks
 
 
-def _ranking(answer: Answer, query: AnsweredQuery, start: str) -> Sequence[str]:
+def _ranking(answer: Answer, query: AnsweredQuery, indent: int) -> Sequence[str]:
     """Return the documents of an answer with their ranks; ``...`` stands for the others."""
+    if answer.failure:
+        return [answer.failure]
     ranks = enumerate(answer.documents, answer.first)
     items = [f"{rank} {named(doc, query.titles.get(doc))}" for rank, doc in ranks]
     if not answer.size:
@@ -151,10 +129,10 @@ def _ranking(answer: Answer, query: AnsweredQuery, start: str) -> Sequence[str]:
         items.insert(0, "...")
     of = f"... of {answer.size:,}"
     others = [of] if answer.size >= answer.first + len(answer.documents) else []
-    while len(lines := [*packed([*items, *others], " " * len(start), gap="   ")]) > _MOST_LINES:
+    while len(lines := [*packed([*items, *others], indent, gap="   ")]) > _MOST_LINES:
         del items[-1]
         others = [of]
-    return [line[len(start) :] for line in lines]
+    return lines
 
 
 def shown_change(before: str, after: str) -> tuple[str, str]:

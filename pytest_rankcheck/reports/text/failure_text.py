@@ -18,6 +18,7 @@ from pytest_rankcheck.explanation.explanation import (
     Explanation,
     RankedDocument,
 )
+from pytest_rankcheck.reports.ledger import place_of_documents
 from pytest_rankcheck.reports.text.answers_text import answered_lines
 from pytest_rankcheck.reports.text.evidence_text import evidence_lines, fell_word, unjudged_lines
 from pytest_rankcheck.reports.text.metrics_text import (
@@ -27,15 +28,7 @@ from pytest_rankcheck.reports.text.metrics_text import (
     slice_lines,
     values_text,
 )
-from pytest_rankcheck.reports.text.wording import (
-    Documents,
-    change,
-    common_place,
-    documents_once,
-    named,
-    packed,
-    seen_in,
-)
+from pytest_rankcheck.reports.text.wording import change, named, packed
 
 _MOST_LINES = 40
 _QUERIES = 4
@@ -137,20 +130,17 @@ def _worst(explanation: Explanation) -> Iterator[str]:
     of = f", of {explanation.fallen:,}" if explanation.fallen > len(shown) else ""
     place = f" of {quoted(explanation.worst_of)}" if explanation.worst_of else ""
     yield f"  the {units}{place} that {_fell(explanation)} most{of}"
-    documents = [_documents(query, explanation) for query in shown]
-    everywhere = common_place(documents)
-    if everywhere:
-        yield f"    {seen_in(everywhere)}"
-    for query, each in zip(shown, documents, strict=True):
+    for query in shown:
         yield f"    {query_line(query, explanation)}"
-        yield from each.beside(everywhere)
+        yield from (f"      {line}" for line in _documents(query, explanation))
 
 
-def _documents(query: ExplainedQuery, explanation: Explanation) -> Documents:
-    indent = " " * 6
+def _documents(query: ExplainedQuery, explanation: Explanation) -> Sequence[str]:
+    """Return the documents of a query, or where the test session has shown them."""
     documents = (document_text(explanation, each) for each in query.documents)
-    lines = islice(packed(documents, indent), _LINES_OF_DOCUMENTS)
-    return documents_once(explanation.golden_set, query.id, query.top, lines, indent)
+    lines = [*islice(packed(documents), _LINES_OF_DOCUMENTS)]
+    seen_in = lines and place_of_documents((explanation.golden_set, query.id, *query.top))
+    return [f"documents: see {seen_in}"] if seen_in else lines
 
 
 def query_line(query: ExplainedQuery, explanation: Explanation) -> str:

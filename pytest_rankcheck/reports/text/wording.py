@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.golden.expected_text import is_unit, text_of
-from pytest_rankcheck.reports.ledger import place_of_documents
 
 if TYPE_CHECKING:
     from pytest_rankcheck.evaluation.evaluation import Evaluation
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
 
 
 _WIDTH = 96
-_TOP = 10
 
 
 def number_text(value: float | None, digits: int = 4) -> str:
@@ -123,52 +120,6 @@ def user_counts(evaluation: Evaluation, metrics: Iterable[Metric]) -> Iterator[s
             yield f"{metric} is out of {plural(known.user_count, 'user')} in {known.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class Documents:
-    """What there is to say about the documents of a query, or of an answer to it."""
-
-    lines: Sequence[str]
-    start: str
-    """What the first line starts with."""
-    place: str | None
-    """The test whose failure text has shown them; None if none has."""
-
-    def beside(self, everywhere: str | None) -> Sequence[str]:
-        """Return the lines, or where they are if the list of queries does not say that."""
-        if self.place is None:
-            return self.lines
-        return [] if self.place == everywhere else [f"{self.start}{seen_in(self.place)}"]
-
-
-def documents_once(
-    name: str, query_id: str, ranking: Sequence[str] | None, lines: Iterable[str], start: str
-) -> Documents:
-    """Return the lines on documents of a query, with where the test session has shown them.
-
-    Args:
-        name: the name of the golden set.
-        query_id: the query.
-        ranking: its documents; None if the lines are not about any.
-        lines: the lines about them.
-        start: the beginning of the first line.
-    """
-    said, place = tuple(lines), None
-    if said and ranking is not None:
-        place = place_of_documents((name, query_id, *ranking[:_TOP]), said[0])
-    return Documents(said, start, place)
-
-
-def common_place(documents: Iterable[Documents]) -> str | None:
-    """Return where everything is that a list of queries would say, if that is one test."""
-    places = {each.place for each in documents if each.lines}
-    return places.pop() if len(places) == 1 else None
-
-
-def seen_in(place: str) -> str:
-    """Return where documents are that are not shown again."""
-    return f"documents: see {place}"
-
-
 def named(doc_id: str, title: str | None) -> str:
     """Return the id of a document, and its title if it has one."""
     if is_unit(doc_id):  # its title names the chunk that contains it
@@ -178,16 +129,16 @@ def named(doc_id: str, title: str | None) -> str:
     return quoted(doc_id, 60)
 
 
-def packed(items: Iterable[str], indent: str, gap: str = "      ") -> Iterator[str]:
-    """Yield lines with as many items each as fit."""
+def packed(items: Iterable[str], indent: int = 6, gap: str = "      ") -> Iterator[str]:
+    """Yield lines with as many items each as fit after an indentation."""
     line = ""
     for item in items:
-        if line and len(indent) + len(line) + len(gap) + len(item) > _WIDTH:
-            yield indent + line
+        if line and indent + len(line) + len(gap) + len(item) > _WIDTH:
+            yield line
             line = ""
         line = line + gap + item if line else item
     if line:
-        yield indent + line
+        yield line
 
 
 # --- bounds --------------------------------------------------------------------------------------
