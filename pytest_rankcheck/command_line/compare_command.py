@@ -48,12 +48,6 @@ def add_compare_command(commands: Commands) -> None:
         help='the rule that decides, such as "noninferior(margin=0.02)" (default: the gate that '
         "the old baseline was approved under, else rankcheck_gate, else no mean may fall)",
     )
-    compare.add_argument(
-        "--inconclusive",
-        choices=("pass", "warn", "fail"),
-        help="how an inconclusive verdict counts: exit code 0, 2 or 1 (default: "
-        "rankcheck_inconclusive, or warn)",
-    )
     for name in _FORMATS:
         compare.add_argument(f"--{name}", type=Path, metavar="PATH", help="write the report")
     add_measurement_options(compare)
@@ -69,7 +63,7 @@ def _compare(chosen: argparse.Namespace) -> int:
     record = record_of(old)
     usual = record.slices if record and record.slices else project.inputs.config.slices
     slices = chosen.by or [name for name in usual if name in golden.attributes]
-    inconclusive = chosen.inconclusive or project.inputs.config.inconclusive
+    inconclusive = project.inputs.config.inconclusive
     paths = {name: path for name in _FORMATS if (path := getattr(chosen, name)) is not None}
     with collecting(
         detail=bool(paths),
@@ -99,7 +93,7 @@ def _compare(chosen: argparse.Namespace) -> int:
 
 def _print_table(chosen: argparse.Namespace, project: ProjectInputs, golden: GoldenSet) -> int:
     """Print several measurements side by side, without a verdict."""
-    for name in ("gate", "inconclusive", *_FORMATS):
+    for name in ("gate", *_FORMATS):
         if getattr(chosen, name) is not None:
             raise ConfigurationError(
                 f"--{name} is for two files without --against; a table decides nothing"

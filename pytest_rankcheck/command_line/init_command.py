@@ -1,7 +1,7 @@
 """``python -m pytest_rankcheck init``: a first gate, made from what a project has, or an example.
 
-Nothing is overwritten.
-A `pyproject.toml` without settings of pytest gets a table at its end.
+Golden sets and the ranker are found by their names; code is read, and never imported. Nothing is
+overwritten. A `pyproject.toml` without settings of pytest gets a table at its end.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from glob import escape
 from pathlib import Path
 
-from pytest_rankcheck.command_line import project_search as search
 from pytest_rankcheck.command_line.shared_inputs import PASSED, Commands, add_repeated
-from pytest_rankcheck.errors import ConfigurationError, plural, quoted
+from pytest_rankcheck.errors import ConfigurationError, RankcheckError, listed, plural, quoted
 from pytest_rankcheck.files.git_commands import git_line
+from pytest_rankcheck.files.packed_files import unpacked_suffix
 from pytest_rankcheck.files.whole_files import readable_json, write_whole
-from pytest_rankcheck.golden.formats.trec_qrels import queries_file
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.lint.linter import findings_of
 from pytest_rankcheck.metrics.metric_names import usual_metrics
 from pytest_rankcheck.plugin.configuration import CONFIG
 from pytest_rankcheck.plugin.inputs import Inputs
+from pytest_rankcheck.plugin.option_table import Config
 from pytest_rankcheck.plugin.project_configuration import project_configuration
+from pytest_rankcheck.rankers.ranker_lookup import is_name
 
 _FIRST = Path(__file__).with_name("first_gate")
 """The files to write."""
@@ -44,13 +44,26 @@ _RETRIEVED = 50
 _RANKER, _COMMAND = "# rankcheck_ranker", '# command = ["../rank"]'
 _NAME = "name your ranker in {}, and remove the # (docs/rankers.md)"
 _CALLED = "; write module:load() if load() returns it (docs/how-to/learning-to-rank.md)"
-_FEATURES = """with rankers.model, set rankcheck_world = ["model:features"]: failures then name the
-features that changed (docs/how-to/learning-to-rank.md)"""
 _EXTRAS = {".yaml": "yaml", ".yml": "yaml", ".parquet": "fast", ".arrow": "fast", ".zst": "zstd"}
 """The extras needed to read golden sets, by the endings of their names."""
 _JOB = Path(".github/workflows/ranking.yml")
 _HAS_TABLE = re.compile(r"tool\.pytest|^\[?tool *[\]=]", re.MULTILINE)
 """What a `pyproject.toml` has if no pytest table can be added to it."""
+_NO_GOLDEN_SET = """no golden set found among the files and folders that begin with golden,
+qrel or judg. The smallest is a file such as golden/web.jsonl, with a line for each query (a higher
+grade is better, 0 is not relevant):
+  {"query_id": "q1", "query": "red shoes", "relevance": {"red-sneaker": 3, "red-hat": 0}}
+Write one, or name yours with --golden PATH. If its columns or keys have other names, set
+rankcheck_columns = ["query_id=user", "doc_id=item"] first (docs/formats.md)"""
+_FOREIGN = re.compile(r"\.|node_modules|venv|env$|site-packages|baselines|build$|dist$")
+_GOLDEN = re.compile(r"golden|qrel|judg", re.IGNORECASE)
+_ENDINGS = {"", ".jsonl", ".json", ".csv", ".tsv", ".qrels", ".txt", ".parquet", ".yaml", ".yml"}
+_NOT_SHIPPED = re.compile(r"(.*\.)?(tests?|test_\w+|conftest|setup|docs)(\.|$)")
+_FUNCTION = re.compile(r"(?m)^def (search|rank|retrieve|recommend|ranker)\([^,=)]+(\)|,[^,=)]+=)")
+"""A function with one argument that has no default."""
+
+_GoldenSets = dict[Path, GoldenSet]
+_Settings = Mapping[str, str | Sequence[str]]
 
 
 def add_init_command(commands: Commands) -> None:
@@ -72,21 +85,20 @@ def gate_for(queries: int) -> str:
 
 
 def _init(chosen: argparse.Namespace) -> int:
-    project, files = project_configuration(), search.files_here()
+    project, files = project_configuration(), _files_here()
     file = Path(os.path.relpath(project.inipath or "pyproject.toml"))
     if file.name != str(file):
         raise ConfigurationError(f"{quoted(file)} configures pytest: run init in its folder")
     inputs = Inputs(project.stash[CONFIG])
     named = list(map(Path, chosen.golden)) or inputs.config.golden
-    golden = search.find_golden_sets(files, inputs, named)
+    golden = _find_golden_sets(files, inputs, named)
     folder = Path((project.getini("testpaths") or ["tests"])[0])
     test, table = folder / "test_ranking.py", folder / "test_ranking.rank.toml"
-    ranker: search.Settings
     has_python = any(path.suffix == ".py" for path in files)
     if chosen.rank_file or table in files or not has_python:
-        test, steps, ranker = table, [], {}
+        test, steps = table, []
     else:
-        ranker = search.find_ranker(files, inputs.config)
+        ranker = _find_ranker(files, inputs.config)
         steps = _configure(file, {"rankcheck_golden": list(map(_shown, golden)), **ranker})
     fewest = min(map(len, golden.values()))
     words = {"METRICS": readable_json(_metrics([*golden.values()], inputs.config.depth))}
@@ -96,20 +108,13 @@ def _init(chosen: argparse.Namespace) -> int:
     for each in golden.values():
         for finding in findings_of(each, inputs.lint_options(), _CHECKS):
             print(f"warning: golden set '{quoted(each.name)}': {finding.message}")
-    slices = dict(found for each in golden.values() for found in _sliced(each))
+    slices = [*dict.fromkeys(name for each in golden.values() for name in _sliced(each))]
     if slices:
-        least = gate_for(min(slices.values()))
-        also = "" if least == words["GATE"] else f"; the gate for the smallest is {least}"
-        print(f"to gate slices too, set rankcheck_slices = {_value([*slices], file)}{also}")
-    if any(map(_is_sorted, golden.values())):
-        print(_FEATURES)
+        print(f"to gate slices too, set rankcheck_slices = {_value(slices, file)}")
     _write_new(test, words)
     if _COMMAND in test.read_text("utf-8"):
         steps.append(_NAME.format(test))
-    name = str(ranker.get("rankcheck_ranker", inputs.config.ranker))
-    read = filter(None, (inputs.config.documents, inputs.config.interactions))
-    own = [file, *map(Path, read), *search.files_of(name, files)]
-    steps += _steps_to_record([*golden], own, test)
+    steps += _steps_to_record([*golden], file, test)
     print("next:" if steps else "nothing is left to do")
     for number, step in enumerate(steps, 1):
         print(f"{number}. {step}")
@@ -133,7 +138,7 @@ def _is_sorted(golden: GoldenSet) -> bool:
 
 def _write_example() -> int:
     """Write a ranker, a golden set with slices, a test and a configuration."""
-    if search.files_here():
+    if _files_here():
         raise ConfigurationError(
             "init --example needs an empty folder; make one: mkdir shop && cd shop"
         )
@@ -146,15 +151,14 @@ def _write_example() -> int:
     return PASSED
 
 
-def _sliced(golden: GoldenSet) -> Iterator[tuple[str, int]]:
-    """Yield the attributes that divide the queries into a few slices, and the smallest's size."""
+def _sliced(golden: GoldenSet) -> Iterator[str]:
+    """Yield the attributes that divide the queries into a few slices."""
     for attribute in golden.attributes:
-        slices = golden.slices(attribute)
-        if 1 < len(slices) <= _MOST_SLICES:
-            yield attribute, min(map(len, slices.values()))
+        if 1 < len(golden.slices(attribute)) <= _MOST_SLICES:
+            yield attribute
 
 
-def _configure(file: Path, settings: search.Settings) -> list[str]:
+def _configure(file: Path, settings: _Settings) -> list[str]:
     """Add a table to a `pyproject.toml` that has none of pytest's; return what is left to do."""
     before = f"{file.read_bytes().decode()}\n" if file.exists() else ""
     missing = [name for name in settings if not re.search(rf"(?m)^{name} *=", before)]
@@ -189,12 +193,7 @@ def _write_new(path: Path, words: Mapping[str, str]) -> None:
     print(f"written: {path}")
 
 
-def _files_beside(golden: Path) -> Sequence[Path]:
-    """Return the files beside a golden set that are read with it, such as its queries."""
-    return [queries_file(golden), *golden.parent.glob(f"{escape(golden.name)}.*")]
-
-
-def _steps_to_record(golden: Sequence[Path], own: Sequence[Path], test: Path) -> list[str]:
+def _steps_to_record(golden: Sequence[Path], configuration: Path, test: Path) -> list[str]:
     """Write a job for GitHub; return what is left to do if no baseline is recorded."""
     baselines, here = test.parent / "baselines", Path.cwd()
     steps = [] if git_line(here, "rev-parse", "--git-dir") else ["make a repository:\n  git init"]
@@ -211,9 +210,10 @@ def _steps_to_record(golden: Sequence[Path], own: Sequence[Path], test: Path) ->
         )
     if baselines.joinpath(test.stem).is_dir():
         return []
-    judged = [each for path in golden for each in (path, *_files_beside(path))]
-    written = filter(Path.exists, [*judged, *own, test, _JOB, Path("requirements.txt")])
-    paths = [*map(_shown, written), _shown(baselines)]
+    # A golden set may be read with files beside it, such as the texts of its queries.
+    judged = [path if path.parent == Path() else path.parent for path in golden]
+    written = filter(Path.exists, [*judged, configuration, test, _JOB, Path("requirements.txt")])
+    paths = dict.fromkeys([*map(_shown, written), _shown(baselines)])
     kept = shlex.join(path for path in paths if not git_line(here, "check-ignore", path))
     return [
         *steps,
@@ -224,3 +224,74 @@ def _steps_to_record(golden: Sequence[Path], own: Sequence[Path], test: Path) ->
 
 def _shown(path: Path, folder: Path | str = ".") -> str:
     return Path(os.path.relpath(path, folder)).as_posix()
+
+
+# --- what a folder already has ---------------------------------------------------------------
+
+
+def _files_here() -> Sequence[Path]:
+    """Return the files of this folder, except hidden, installed and built ones."""
+    found: list[Path] = []
+    for folder, folders, names in os.walk("."):
+        folders[:] = sorted(name for name in folders if not _FOREIGN.match(name))
+        found += [Path(folder, name) for name in sorted(names)]
+    return found
+
+
+def _find_golden_sets(files: Sequence[Path], inputs: Inputs, named: Sequence[Path]) -> _GoldenSets:
+    """Return the named golden sets, or else the files that are named like golden sets.
+
+    Raises:
+        ConfigurationError: none is found, or two have the same name.
+        GoldenSetError: a named one cannot be read.
+    """
+    found = {path: inputs.golden_set(path) for path in named}
+    found = found or _golden_sets_among(files, inputs)
+    if not found:
+        raise ConfigurationError(_NO_GOLDEN_SET)
+    for path, golden in found.items():
+        print(f"golden set: {quoted(path)}, {plural(len(golden), 'query', 'queries')}")
+    if len({golden.name for golden in found.values()}) < len(found):
+        raise ConfigurationError("two golden sets share a name; choose with --golden PATH")
+    return found
+
+
+def _golden_sets_among(files: Sequence[Path], inputs: Inputs) -> _GoldenSets:
+    found = {}
+    called = [path for path in files if any(map(_GOLDEN.match, path.parts))]
+    for path in (path for path in called if unpacked_suffix(path) in _ENDINGS):
+        try:
+            found[path] = inputs.golden_set(path)
+        except (RankcheckError, ModuleNotFoundError, OSError) as error:
+            why = str(error).partition("\n")[0]
+            print(f"not a golden set: {quoted(why, 300)}")
+    return found
+
+
+def _find_ranker(files: Sequence[Path], config: Config) -> _Settings:
+    """Return the settings that name the ranker: guessed, or to be filled in."""
+    conftests = [path for path in files if path.name == "conftest.py"]
+    has_fixture = any(b"def ranker(" in path.read_bytes() for path in conftests)
+    if config.ranker or config.run or has_fixture:
+        print(f"ranker: {'the fixture in conftest.py' if has_fixture else 'as configured'}")
+        return {}
+    names = list(_rankers_among(files))
+    settings = {"pythonpath": [".", *filter(os.path.isdir, ["src"])]}
+    if len(names) != 1:
+        print(f"ranker: {f'one of {listed(names)}?' if names else 'not found'}")
+        return {**settings, "# rankcheck_ranker": "package.module:name"}
+    print(f"ranker: {names[0]}, a guess by its name")
+    return {**settings, "rankcheck_ranker": names[0]}
+
+
+def _rankers_among(files: Sequence[Path]) -> Iterator[str]:
+    for path in (path for path in files if path.suffix == ".py"):
+        module = _module_of(path)
+        if is_name(f"{module}:x") and not _NOT_SHIPPED.match(module):
+            text = path.read_text("utf-8", errors="replace")
+            yield from (f"{module}:{found[1]}" for found in _FUNCTION.finditer(text))
+
+
+def _module_of(path: Path) -> str:
+    name = ".".join(path.with_suffix("").parts)
+    return name.removeprefix("src.").removesuffix(".__init__")

@@ -14,10 +14,11 @@ from pytest_rankcheck.command_line.shared_inputs import (
     PASSED,
     Commands,
     ProjectInputs,
-    add_reading_options,
+    add_override,
 )
 from pytest_rankcheck.errors import BaselineError, ConfigurationError, plural, quoted
 from pytest_rankcheck.files.text_files import text_of
+from pytest_rankcheck.plugin.inputs import Inputs
 from pytest_rankcheck.plugin.item_identity import RANK_FILE
 from pytest_rankcheck.plugin.lint_items import lint_of
 from pytest_rankcheck.plugin.rank_file_table import RankFileTable
@@ -36,20 +37,12 @@ def add_lint_command(commands: Commands) -> None:
         metavar="FILE",
         help="golden sets, rank files and baselines (default: rankcheck_golden)",
     )
-    lint.add_argument(
-        "--documents",
-        type=Path,
-        metavar="PATH",
-        help="all documents that can be ranked: a file or a folder (default: rankcheck_documents, "
-        "or corpus.jsonl of a BEIR folder)",
-    )
-    add_reading_options(lint)
+    add_override(lint)
     lint.set_defaults(run=_lint)
 
 
 def _lint(chosen: argparse.Namespace) -> int:
-    project = ProjectInputs.of(chosen, documents=chosen.documents)
-    inputs = project.inputs
+    inputs = ProjectInputs.of(chosen).inputs
     paths = chosen.files or inputs.config.golden
     if not paths:
         raise ConfigurationError("no golden set: name one, or configure rankcheck_golden")
@@ -61,13 +54,13 @@ def _lint(chosen: argparse.Namespace) -> int:
         elif is_baseline_path(path) or is_record(path):
             fails |= _is_broken(path, _baseline)
         else:
-            fails |= _has_golden_errors(project, path)
+            fails |= _has_golden_errors(inputs, path)
     return BLOCKED if fails else PASSED
 
 
-def _has_golden_errors(project: ProjectInputs, path: Path) -> bool:
+def _has_golden_errors(inputs: Inputs, path: Path) -> bool:
     """Print the lint findings of a golden set; return whether there is an error."""
-    golden, findings = lint_of(project.inputs, path, project.golden_format)
+    golden, findings = lint_of(inputs, path)
     print(lint_text(golden.name, len(golden), findings))
     return any(finding.level == "error" for finding in findings)
 

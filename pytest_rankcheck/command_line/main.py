@@ -13,11 +13,13 @@ from pathlib import Path
 
 from pytest_rankcheck.command_line.compare_command import add_compare_command
 from pytest_rankcheck.command_line.history_command import add_history_command
-from pytest_rankcheck.command_line.import_judgments_command import add_import_judgments_command
 from pytest_rankcheck.command_line.init_command import add_init_command
+from pytest_rankcheck.command_line.judging_commands import (
+    add_import_judgments_command,
+    add_pool_command,
+)
 from pytest_rankcheck.command_line.lint_command import add_lint_command
 from pytest_rankcheck.command_line.metrics_command import add_metrics_command
-from pytest_rankcheck.command_line.pool_command import add_pool_command
 from pytest_rankcheck.command_line.retire_command import add_retire_command
 from pytest_rankcheck.command_line.sessions_command import add_sessions_command
 from pytest_rankcheck.command_line.shared_inputs import INVALID, PASSED
@@ -52,11 +54,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("default", MetricWarning)
             warnings.showwarning = _print_warning
-            for module in (*chosen.imported_first, *chosen.imported):
+            for module in chosen.imported:
                 _import(module)
             return run(chosen)
     except RankcheckError as error:
-        why = f"{error}{_hint(error, chosen)}"
+        why = str(error)
     except GitError as error:
         why = f"git failed: {quoted(error, 300)}"
     except BrokenPipeError:
@@ -82,7 +84,14 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    _add_import(parser, "imported_first")
+    parser.add_argument(
+        "--import",
+        dest="imported",
+        action="append",
+        default=[],
+        metavar="MODULE",
+        help="import a module with extensions of yours, such as a conftest with metrics",
+    )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     add_init_command(commands)
     add_compare_command(commands)
@@ -95,21 +104,7 @@ def _parser() -> argparse.ArgumentParser:
     add_history_command(commands)
     add_retire_command(commands)
     add_unrun_command(commands)
-    for command in commands.choices.values():
-        # Under one name, argparse would forget the options before the command.
-        _add_import(command, "imported")
     return parser
-
-
-def _add_import(parser: argparse.ArgumentParser, destination: str) -> None:
-    parser.add_argument(
-        "--import",
-        dest=destination,
-        action="append",
-        default=[],
-        metavar="MODULE",
-        help="import a module with extensions of yours, such as a conftest with metrics",
-    )
 
 
 def _import(name: str) -> None:
@@ -127,12 +122,3 @@ def _import(name: str) -> None:
             f"--import {quoted(name)}: {type(failure).__name__}: {quoted(failure)}; give the name "
             "of a module, such as conftest or tests.conftest"
         ) from None
-
-
-def _hint(error: RankcheckError, chosen: argparse.Namespace) -> str:
-    """Return what to do about an unknown metric or gate that a test session may know."""
-    kinds = {"unknown metric": "metric", "is not a gate": "gate"}
-    kind = next((kind for words, kind in kinds.items() if words in str(error)), None)
-    if kind is None or chosen.imported_first or chosen.imported:
-        return ""
-    return f"; for a {kind} of your own, add --import MODULE, the module that registers it"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from pytest_rankcheck.command_line.shared_inputs import (
     PASSED,
     Commands,
+    add_override,
     add_repeated,
     mean_findings,
     print_summary,
@@ -18,7 +18,6 @@ from pytest_rankcheck.evaluation.session_evaluation import evaluate_sessions
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.plugin.configuration import CONFIG
 from pytest_rankcheck.plugin.inputs import Inputs
-from pytest_rankcheck.plugin.option_parsers import SESSION_READING, Given, pairs
 from pytest_rankcheck.plugin.project_configuration import project_configuration
 from pytest_rankcheck.reports.findings import Note, Topic
 from pytest_rankcheck.sessions.session_log import SessionLog
@@ -43,53 +42,40 @@ def add_sessions_command(commands: Commands) -> None:
         nargs="*",
         help="the files or patterns of one log (default: each log of rankcheck_sessions)",
     )
-    keyword = "how the log is read, such as first_rank=0 or session_gap=30min"
-    add_repeated(sessions, "--reading", "KEYWORD=VALUE", keyword, "rankcheck_session_reading")
-    column = "a column of the log, such as session=sid"
-    add_repeated(sessions, "--columns", "MEANING=NAME", column, "rankcheck_session_columns")
     sessions.add_argument(
         "--ubi-events",
         type=Path,
         action="append",
         metavar="FILE",
-        help="the events of User Behavior Insights; LOG are then the queries, and --reading has "
-        "keywords of SessionLog.from_ubi",
+        help="the events of User Behavior Insights; LOG are then the queries, and "
+        "rankcheck_session_reading has keywords of SessionLog.from_ubi",
     )
     metric = "a metric, such as SuccessRate@3"
     add_repeated(sessions, "--metric", "NAME", metric, ", ".join(_METRICS))
     add_repeated(sessions, "--by", "ATTRIBUTE", "also show its slices", "none")
+    add_override(sessions)
     sessions.set_defaults(run=_sessions)
 
 
 def _sessions(chosen: argparse.Namespace) -> int:
-    config, given = project_configuration().stash[CONFIG], _given(chosen)
+    config = project_configuration(chosen.o).stash[CONFIG]
+    reading = Inputs(config).log_reading
     if chosen.ubi_events:
         if not chosen.log:
             raise ConfigurationError("--ubi-events needs the queries, too: give them as LOG")
-        for key in given.keys() - _OF_UBI:
+        for key in reading.keys() - _OF_UBI:
             raise ConfigurationError(
-                f"--reading {quoted(key)}=... does not apply to User Behavior Insights; those "
-                f"that do are {', '.join(_OF_UBI)}"
+                f"{key}= (rankcheck_session_reading) does not apply to User Behavior Insights; "
+                f"those that do are {', '.join(_OF_UBI)}"
             )
-        _show(SessionLog.from_ubi(chosen.log, chosen.ubi_events, **given), chosen)
+        _show(SessionLog.from_ubi(chosen.log, chosen.ubi_events, **reading), chosen)
         return PASSED
     logs = [chosen.log] if chosen.log else [[path] for path in config.sessions]
     if not logs:
         raise ConfigurationError("no session log: name one, or configure rankcheck_sessions")
     for paths in logs:
-        _show(SessionLog.load(paths, **{**Inputs(config).log_reading, **given}), chosen)
+        _show(SessionLog.load(paths, **reading), chosen)
     return PASSED
-
-
-def _given(chosen: argparse.Namespace) -> dict[str, Any]:
-    """Return the reading keywords from the command line."""
-    given: dict[str, Any] = {}
-    here = Path.cwd()
-    if chosen.reading:
-        given |= SESSION_READING.parse(Given("--reading", chosen.reading, here))
-    if chosen.columns:
-        given["columns"] = pairs("session=sid").parse(Given("--columns", chosen.columns, here))
-    return given
 
 
 def _show(log: SessionLog, chosen: argparse.Namespace) -> None:

@@ -19,8 +19,6 @@ from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import USUAL_METRICS, Metric, usual_metrics
 from pytest_rankcheck.plugin.configuration import CONFIG, configured_names
 from pytest_rankcheck.plugin.inputs import Inputs
-from pytest_rankcheck.plugin.option_parsers import GRADES, Given, pairs, whole_number
-from pytest_rankcheck.plugin.option_table import Config
 from pytest_rankcheck.plugin.project_configuration import project_configuration
 from pytest_rankcheck.reports.findings import MetricFinding, Note, ReportedFinding, Topic
 from pytest_rankcheck.reports.text.summary_table import summary_lines
@@ -48,24 +46,16 @@ def add_repeated(
     command.add_argument(flag, action="append", default=[], metavar=value, help=text)
 
 
-def add_reading_options(command: argparse.ArgumentParser) -> None:
-    """Add the options that say how golden sets and runs are read; they override the project's."""
-    code = "what a code of the golden set means, such as 1=4"
-    add_repeated(command, "--grades", "CODE=GRADE", code, "rankcheck_grades")
-    column = "a column of a golden set or run that is a table, such as query_id=keyword"
-    add_repeated(command, "--columns", "MEANING=NAME", column, "rankcheck_columns")
-    command.add_argument(
-        "--golden-format",
-        metavar="FORMAT",
-        help="the format of the golden set, such as trec or quepid (default: detected from the "
-        "content)",
-    )
-    command.add_argument(
-        "--depth",
-        metavar="N",
-        help="use the first N documents of each ranking (default: rankcheck_depth, if it is set; "
-        "else the depth of the baseline that a run is compared with; else all)",
-    )
+def add_override(command: argparse.ArgumentParser) -> None:
+    """Add the option ``-o``, which overrides the project's configuration as that of pytest does."""
+    what = "override an option of the project's configuration, such as rankcheck_depth=100"
+    add_repeated(command, "-o", "NAME=VALUE", what, "what the project configures")
+
+
+def add_project_options(command: argparse.ArgumentParser) -> None:
+    """Add the options that `ProjectInputs` and its golden set need."""
+    command.add_argument("--golden", type=Path, help="the golden set (default: rankcheck_golden)")
+    add_override(command)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,40 +63,20 @@ class ProjectInputs:
     """The configuration of the project, with what the command line overrides."""
 
     inputs: Inputs
-    golden_format: str | None = None
     depth: int | None = None
-    """How many documents of each ranking count; None: neither the command line nor the project
-    says."""
-
-    @staticmethod
-    def add_options(command: argparse.ArgumentParser) -> None:
-        """Add the option that names the golden set, and `add_reading_options`."""
-        command.add_argument("--golden", type=Path, help="the golden set (default: the project's)")
-        add_reading_options(command)
+    """How many documents of each ranking count; None: the project does not say."""
 
     @classmethod
-    def of(cls, chosen: argparse.Namespace, **given: Path | None) -> ProjectInputs:
-        """Return the inputs for the arguments of a command that has `add_reading_options`.
-
-        Args:
-            chosen: the arguments.
-            given: further options by their names in `Config`, if they are given.
+    def of(cls, chosen: argparse.Namespace) -> ProjectInputs:
+        """Return the inputs for the arguments of a command that has `add_override`.
 
         Raises:
-            ConfigurationError: the configuration file or an option is invalid.
+            ConfigurationError: the configuration file or an override is invalid.
         """
-        project, here = project_configuration(), Path.cwd()
+        project = project_configuration(chosen.o)
         config = project.stash[CONFIG]
-        values = {**vars(config), **{name: path for name, path in given.items() if path}}
-        if chosen.grades:
-            values["grades"] = GRADES.parse(Given("--grades", chosen.grades, here))
-        if chosen.columns:
-            given_columns = Given("--columns", chosen.columns, here)
-            values["columns"] = pairs("query_id=keyword").parse(given_columns)
-        depth = config.depth if "rankcheck_depth" in configured_names(project) else None
-        if chosen.depth is not None:
-            depth = whole_number(1, 100).parse(Given("--depth", chosen.depth, here))
-        return cls(Inputs(Config(**values)), chosen.golden_format, depth)
+        is_deep = "rankcheck_depth" in configured_names(project)
+        return cls(Inputs(config), config.depth if is_deep else None)
 
     def golden_set(self, path: Path | None) -> GoldenSet:
         """Return the golden set in a file, or else the only set that the project configures.
@@ -123,7 +93,7 @@ class ProjectInputs:
                     f"no golden set: give it with --golden; rankcheck_golden {why}"
                 )
             path = configured[0]
-        return self.inputs.golden_set(path, format=self.golden_format)
+        return self.inputs.golden_set(path)
 
     def measured(self, path: Path, golden: GoldenSet, depth: int | None = None) -> Evaluation:
         """Return the measurement in a file: a run, cut to a depth, or a baseline.
@@ -163,9 +133,9 @@ class ProjectInputs:
         )
         if differences:
             raise ConfigurationError(
-                f"not comparable: {differences}. Measure all in the same way: --depth says how "
-                "much of a run is used, and rankcheck_conventions how it is read; a baseline "
-                "keeps what it was recorded with"
+                f"not comparable: {differences}. Measure all in the same way: rankcheck_depth "
+                "says how much of a run is used, and rankcheck_conventions how it is read; a "
+                "baseline keeps what it was recorded with"
             )
         return measured
 
@@ -182,13 +152,12 @@ def _record_in(path: Path) -> Record | None:
 
 
 def add_measurement_options(command: argparse.ArgumentParser) -> None:
-    """Add the options that choose the golden set, the metrics and the slices, and how to read."""
-    command.add_argument("--golden", type=Path, help="the golden set (default: rankcheck_golden)")
+    """Add the options that choose the golden set, the metrics and the slices."""
+    add_project_options(command)
     usual = f"those of the baseline, else {' and '.join(USUAL_METRICS)}"
     add_repeated(command, "--metric", "NAME", "a metric, such as nDCG@10", usual)
     usual = "compare: those of the baseline, else rankcheck_slices"
     add_repeated(command, "--by", "ATTRIBUTE", "also use its slices", usual)
-    add_reading_options(command)
 
 
 def record_of(evaluation: Evaluation) -> Record | None:

@@ -98,8 +98,7 @@ def beyond_depth(what: str, wanted: int, depth: int) -> str:
     return (
         f"{what} looks at the first {plural(wanted, 'document')} of each ranking, but only "
         f"{depth:,} {verb} asked for; measure at most {depth:,}, or rank to a depth of at least "
-        f"{wanted}: rankcheck_depth = {wanted} in the configuration, depth={wanted} in rank(), "
-        f"or --depth {wanted} on the command line"
+        f"{wanted}: rankcheck_depth = {wanted} in the configuration, or depth={wanted} in rank()"
     )
 
 

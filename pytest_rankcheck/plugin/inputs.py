@@ -139,9 +139,7 @@ class Inputs:
             raise _missing("session_log")
         return _present("session log", self.config.sessions, "sessions")
 
-    def golden_set(
-        self, path: Path, contradictions: str | None = None, format: str | None = None
-    ) -> GoldenSet:
+    def golden_set(self, path: Path, contradictions: str | None = None) -> GoldenSet:
         """Return the golden set at ``path``, read as configured.
 
         If several sets are configured, one may lack an attribute that another has, and one may have
@@ -150,7 +148,6 @@ class Inputs:
         Args:
             path: the file or folder.
             contradictions: overrides the configured rule for a document that is judged twice.
-            format: the format; without it, the content decides.
 
         Raises:
             GoldenSetError: it cannot be read, or a column by which `rankcheck_slices` gates is not
@@ -178,7 +175,7 @@ class Inputs:
                 "rankcheck_doc_id": config.doc_id_lines,
             },
         )
-        contents = contents_of_file(source, format, own.doc_id)
+        contents = contents_of_file(source, None, own.doc_id)
         contents = replace(contents, documents=own.documents, interactions=own.interactions)
         golden = GoldenSet(contents, name)
         for attribute in config.slices:

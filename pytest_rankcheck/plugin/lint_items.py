@@ -20,21 +20,14 @@ if TYPE_CHECKING:
     from pytest_rankcheck.golden.lint.lint_rule import LintFinding
 
 
-def lint_of(
-    inputs: Inputs, path: Path, format: str | None = None
-) -> tuple[GoldenSet, Sequence[LintFinding]]:
+def lint_of(inputs: Inputs, path: Path) -> tuple[GoldenSet, Sequence[LintFinding]]:
     """Return a golden set and the findings of the linter.
 
     A golden set that contradicts itself is still linted; only a gate refuses to read it.
-
-    Args:
-        inputs: the configured inputs.
-        path: the golden set.
-        format: its format; without it, the content decides.
     """
     from pytest_rankcheck.golden.lint.linter import findings_of
 
-    golden = inputs.golden_set(path, "first", format)
+    golden = inputs.golden_set(path, "first")
     return golden, findings_of(golden, inputs.lint_options())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 
 import pytest
@@ -24,10 +25,13 @@ _ARGUMENTS = (
 """Nothing of the project is imported, and no other plugin is loaded."""
 
 
-def project_configuration() -> pytest.Config:
+def project_configuration(overrides: Sequence[str] = ()) -> pytest.Config:
     """Return the configuration that pytest would read if started in the working directory.
 
     Pytest finds and reads the file; our part is in its stash. Options in ``addopts`` do not count.
+
+    Args:
+        overrides: what replaces ini options of the file, as pytest takes it after ``-o``.
 
     Raises:
         ConfigurationError: the file cannot be read, an ini name is unknown or a value is invalid.
@@ -37,7 +41,8 @@ def project_configuration() -> pytest.Config:
         for name in _ENVIRONMENT:
             patch.delenv(name, raising=False)
         try:
-            config = _prepareconfig([*_ARGUMENTS], plugins=[declaring])
+            given = [f"--override-ini={each}" for each in overrides]
+            config = _prepareconfig([*_ARGUMENTS, *given], plugins=[declaring])
         except (pytest.UsageError, ValueError, OSError, RecursionError) as failure:
             why = quoted(" ".join(str(failure).split()), 300)
             text = f"pytest cannot read its configuration file: {why}"

@@ -63,7 +63,6 @@ def test_what_a_table_cannot_do(capsys: pytest.CaptureFixture[str]) -> None:
         (["--against", "no.run"], "against=no.run: unknown run; the runs are good.run, worse.run"),
         (["third.run", "--gate", "significant"], "--gate is for two files without --against"),
         (["third.run", "--html", "r.html"], "--html is for two files without --against"),
-        (["third.run", "--inconclusive", "fail"], "--inconclusive is for two files"),
         (["no.run"], "no.run does not exist"),
     ):
         more = [each for each in options if each.endswith(".run") and "--against" not in options]

@@ -196,8 +196,7 @@ def test_golden_sets_are_found_by_their_names_or_given(capsys: pytest.CaptureFix
 
 
 @pytest.mark.usefixtures("shop")
-@pytest.mark.parametrize("count", [30, 300])
-def test_slices_are_offered(count: int, capsys: pytest.CaptureFixture[str]) -> None:
+def test_slices_are_offered(capsys: pytest.CaptureFixture[str]) -> None:
     lines = [
         {
             "query_id": f"q{n}",
@@ -205,14 +204,13 @@ def test_slices_are_offered(count: int, capsys: pytest.CaptureFixture[str]) -> N
             "relevance": {"a": 1},
             "locale": "de" if n % 3 else "en",
         }
-        for n in range(count)
+        for n in range(30)
     ]
     write("golden/shop.jsonl", "".join(f"{json.dumps(each)}\n" for each in lines))
     write("shop.py", SEARCH)
     assert main(["init"]) == 0
     printed = capsys.readouterr().out
-    smallest = "; the gate for the smallest is significant()" if count == 300 else ""
-    assert f'to gate slices too, set rankcheck_slices = ["locale"]{smallest}\n' in printed
+    assert 'to gate slices too, set rankcheck_slices = ["locale"]\n' in printed
 
 
 INI = "rankcheck_golden = 'golden/my shop.jsonl'\npythonpath = .\nrankcheck_ranker = shop:search\n"
@@ -368,7 +366,7 @@ def test_the_printed_commands_work_and_the_gate_fails_once_the_ranker_is_worse(
     for command in commands:
         assert sh(command, shop) == 0, command
     left = set(git(shop, "status", "--porcelain").split())
-    assert left == {"??", ".gitignore", *({ranker} - {"shop.py"})}
+    assert left == {"??", ".gitignore", ranker}
     assert sh("pytest", shop) == 0
     assert (
         sh(f"git clone -q . ../clone && cp {ranker} ../clone && cd ../clone && pytest", shop) == 0
@@ -405,32 +403,26 @@ def test_the_job_installs_what_the_golden_set_needs(
 @NEEDS_GIT
 @pytest.mark.usefixtures("shop")
 def test_all_files_of_a_golden_set_are_added(capsys: pytest.CaptureFixture[str]) -> None:
-    """Those beside it that it is read with, and no other of a similar name."""
+    """Those beside it that it is read with, too."""
     write("golden/rank.test", "2 1:1\n0 1:2\n")
     write("golden/rank.test.query", "2\n")
-    write("golden/rank.train", "2 1:1\n")
     write("src/shop.py", SEARCH)
     write("requirements.txt")
     assert main(["init", "--golden", "golden/rank.test"]) == 0
-    added = (
-        "golden/rank.test golden/rank.test.query pyproject.toml src/shop.py tests/test_ranking.py"
-    )
-    printed = capsys.readouterr().out
-    assert f"git add {added} .github/workflows/ranking.yml requirements.txt tests/base" in printed
+    added = "golden pyproject.toml tests/test_ranking.py .github/workflows/ranking.yml"
+    assert f"git add {added} requirements.txt tests/baselines\n" in capsys.readouterr().out
     assert "nDCG@10" in Path(OURS[1]).read_text("utf-8")
     assert "R@" not in Path(OURS[1]).read_text("utf-8"), "no candidate can be lost"
-    assert 'rankcheck_world = ["model:features"]' in printed
 
 
 @pytest.mark.usefixtures("shop")
-def test_interactions_are_no_candidates(capsys: pytest.CaptureFixture[str]) -> None:
+def test_interactions_are_no_candidates() -> None:
     """Though a column such as the time differs within users."""
     write("pytest.ini", "[pytest]\nrankcheck_grades = 1\n")
     write("shop.py", SEARCH)
     write("golden/bought.csv", "query_id,doc_id,time\nann,cap,7\nann,hat,8\n")
     assert main(["init"]) == 0
     assert 'metrics = ["nDCG@10", "R@50"]' in Path(OURS[1]).read_text("utf-8")
-    assert "model:features" not in capsys.readouterr().out
 
 
 def sh(command: str, folder: Path) -> int:

@@ -88,7 +88,7 @@ def test_an_inconclusive_verdict_counts_as_given_or_configured(folder: Path) -> 
     gate = "noninferior(margin=0.05, alpha=0.005)"
     compared = ["compare", "good.run", "worse.run", *GOLDEN, "--metric", "RR", "--gate", gate]
     for word, code in (("pass", 0), ("warn", 2), ("fail", 1)):
-        assert main([*compared, "--inconclusive", word]) == code
+        assert main([*compared, "-o", f"rankcheck_inconclusive={word}"]) == code
         (folder / "pytest.ini").write_text(f"[pytest]\nrankcheck_inconclusive = {word}\n")
         assert main(compared) == code
 
@@ -145,7 +145,7 @@ def test_different_depths_are_refused(folder: Path, capsys: pytest.CaptureFixtur
     assert "not comparable: depth: 1 in one.json, 2 in two.json" in capsys.readouterr().err
     assert main(["compare", "one.json", "base.json", *GOLDEN]) == 2
     assert "depth: 1 in one.json, all documents in base.json" in capsys.readouterr().err
-    assert main(["compare", "one.json", "good.run", *GOLDEN, "--depth", "2"]) == 2
+    assert main(["compare", "one.json", "good.run", *GOLDEN, "-o", "rankcheck_depth=2"]) == 2
     assert "depth: 1 in one.json, 2 in good.run" in capsys.readouterr().err
 
 
@@ -157,7 +157,8 @@ def test_a_run_is_cut_to_the_depth_of_the_baseline(
     assert main(["compare", "one.json", "worse.run", *GOLDEN, *metric]) == 0
     assert main(["compare", "worse.run", "one.json", *GOLDEN, *metric]) == 0
     capsys.readouterr()
-    assert main(["show", "worse.run", *GOLDEN, "--metric", "RR", "--depth", "1"]) == 0
+    shown = ["show", "worse.run", *GOLDEN, "--metric", "RR", "-o", "rankcheck_depth=1"]
+    assert main(shown) == 0
     assert "0.8500" in capsys.readouterr().out, "6 of 40 queries find nothing at rank 1"
 
 
@@ -233,12 +234,10 @@ def test_a_metric_of_a_baseline_that_is_not_known_is_shown(
 def test_lint_with_a_corpus(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "two.qrels").write_text("a 0 7 1\na 0 8 0\n", "utf-8")
     (folder / "corpus.txt").write_text("007\n008\n", "utf-8")
-    assert main(["lint", "two.qrels", "--documents", "corpus.txt"]) == 1
+    assert main(["lint", "two.qrels", "-o", "rankcheck_documents=corpus.txt"]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[2].split()[:3] == ["misspelt-id", "two.qrels:1", "2"]
     assert lines[3].split()[:2] == ["(error)", "two.qrels:2"]
-    assert main(["lint", "two.qrels", "--documents", "nothere.txt"]) == 2
-    assert "nothere.txt" in capsys.readouterr().err
     (folder / "pytest.ini").write_text("[pytest]\nrankcheck_documents = corpus.txt\n", "utf-8")
     assert main(["lint", "two.qrels"]) == 1
     (folder / "pytest.ini").write_text("[pytest]\nrankcheck_documents = none.txt\n", "utf-8")
@@ -272,7 +271,7 @@ def test_an_error_is_one_line_and_exit_code_2(capsys: pytest.CaptureFixture[str]
         (["metrics", "Coverage"], "'Coverage' is not a metric here: "),
         (["lint", "nothere.jsonl"], "nothere.jsonl"),
         (["compare", "base.json", "base.json", "--golden", "x.jsonl"], "'x' has no query with the"),
-        (["show", "good.run", *GOLDEN, "--depth", "1e3"], "--depth = 1e3 is invalid; give a whole"),
+        (["show", "good.run", *GOLDEN, "-o", "rankcheck_depth=1e3"], "rankcheck_depth = 1e3 is"),
     ):
         Path("x.jsonl").write_text('{"query_id": "a", "relevance": {"x": 1}}\n', "utf-8")
         assert main(arguments) == 2
@@ -315,14 +314,15 @@ def test_the_card_of_a_session_metric(capsys: pytest.CaptureFixture[str]) -> Non
 def test_every_command_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--help"])
-    assert "exit codes: 0 passed, 1 the gate blocks" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "exit codes: 0 passed, 1 the gate blocks" in out
+    assert "--import MODULE" in out
     for command in ("compare", "show", "lint", "sessions", "metrics", "history", "retire", "unrun"):
         with pytest.raises(SystemExit) as ended:
             main([command, "--help"])
         assert ended.value.code == 0
         out = capsys.readouterr().out
         assert out.startswith(f"usage: python -m pytest_rankcheck {command} ")
-        assert "--import MODULE" in out
 
 
 def test_mostly_tied_scores_are_noted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

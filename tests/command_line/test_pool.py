@@ -76,25 +76,9 @@ def test_three_systems_sum_over_their_pairs_and_one_has_its_discounts(
     # x has 1, 0.5 and 0: |1 - 0.5| + |1 - 0| + |0.5 - 0|; y is second in all.
     assert values(rows) == [("q", "x", 2.0), ("q", "y", 0.0)]
     assert values(pooled(a=runs["a"])) == [("q", "x", 1.0), ("q", "y", 0.63093)]
-    assert values(pooled("--depth", "1", **runs)) == [("q", "x", 2.0)]  # |1 - 0| twice
-
-
-def test_the_order_of_the_runs_does_not_matter_and_weights_multiply(
-    pooled: Callable[..., Rows],
-) -> None:
-    GoldenSet.from_dict(
-        {"often": {"d": 1}, "once": {"d": 1}},
-        attributes={"often": {"asked": 3}, "once": {"asked": 1}},
-    ).save("g.jsonl")
-    a, b = {"often": ["d", "p"], "once": ["o"]}, {"often": ["d"], "once": ["d", "e"]}
-    weight = ("--weight-by", "asked")
-    expected = [
-        ("often", "p", 1.892789),
-        ("once", "o", 1.0),
-        ("once", "e", 0.63093),
-    ]  # 3 x 0.630930
-    assert values(pooled(*weight, a=a, b=b)) == values(pooled(*weight, b=b, a=a)) == expected
-    assert values(pooled(a=a, b=b))[0] == ("once", "o", 1.0)
+    shallow = ("-o", "rankcheck_unjudged_depth=1")
+    assert values(pooled(*shallow, **runs)) == [("q", "x", 2.0)]  # |1 - 0| twice
+    assert values(pooled(c=runs["c"], b=runs["b"], a=runs["a"])) == values(rows)
 
 
 def test_nothing_to_judge_writes_nothing(
@@ -121,7 +105,8 @@ def test_texts_of_documents_are_shown(pooled: Callable[..., Rows], kind: str) ->
             path.mkdir()
         lines = path / "corpus.jsonl" if kind == "beir" else path
         lines.write_text("".join(f"{json.dumps(each)}\n" for each in documents), "utf-8")
-    rows = pooled("--documents", str(path), judged={"q": {}}, a={"q": ["x", "y"]})
+    override = ("-o", f"rankcheck_documents={path}")
+    rows = pooled(*override, judged={"q": {}}, a={"q": ["x", "y"]})
     assert [(row["title"], row["text"]) for row in rows] == [("X", "two lines"), ("", "")]
 
 

@@ -10,7 +10,7 @@ import pytest
 from pytest_rankcheck.command_line.main import main
 
 Rows = list[dict[str, Any]]
-READING = ("--reading", "first_rank=0")
+READING = ("-o", "rankcheck_session_reading=first_rank=0")
 
 
 def rows_of(sessions: int = 100) -> Rows:
@@ -79,7 +79,8 @@ def test_the_configuration_and_options_that_override_it(
         'rankcheck_session_reading = ["first_rank=0"]\n'
     )
     assert "session log 'day': 100 sessions, 200 events" in output(capsys)
-    out = output(capsys, "day-0.jsonl", "day-1.jsonl", "--columns", "session=device")
+    columns = ("-o", "rankcheck_session_columns=session=device")
+    out = output(capsys, "day-0.jsonl", "day-1.jsonl", *columns)
     assert "session log 'day-0': 2 sessions, 200 events" in out
 
 
@@ -96,13 +97,17 @@ def test_user_behavior_insights(folder: Path, capsys: pytest.CaptureFixture[str]
     out = output(capsys, *files)
     assert "session log 'ubi': 30 sessions, 60 events" in out
     assert "40 events of other actions not counted: impression (40)" in out
-    assert "15 sessions, 60 events" in output(capsys, *files, "--reading", "session_gap=2h")
+    gap = ("-o", "rankcheck_session_reading=session_gap=2h")
+    assert "15 sessions, 60 events" in output(capsys, *files, *gap)
     for more, says in (
-        (["--reading", "time_unit=s"], "--reading time_unit=... does not apply to User Behavior"),
-        (["--columns", "sid=x"], "columns: unknown field 'sid'"),
-        (["--columns", "query_id=id"], "neither the queries nor the events have a column 'id'"),
+        (
+            "rankcheck_session_reading=time_unit=s",
+            "time_unit= (rankcheck_session_reading) does not",
+        ),
+        ("rankcheck_session_columns=sid=x", "columns: unknown field 'sid'"),
+        ("rankcheck_session_columns=query_id=id", "neither the queries nor the events have a"),
     ):
-        assert main(["sessions", *files, *more]) == 2
+        assert main(["sessions", *files, "-o", more]) == 2
         assert says in capsys.readouterr().err
     assert main(["sessions", "--ubi-events", "events.jsonl"]) == 2
     assert "--ubi-events needs the queries, too" in capsys.readouterr().err
@@ -117,8 +122,7 @@ def test_an_error_has_exit_code_2(folder: Path, capsys: pytest.CaptureFixture[st
         (["none-*.jsonl"], "no file matches 'none-*.jsonl'"),
         (["empty.jsonl"], "empty.jsonl is empty"),
         (["week.jsonl"], "first_rank=0 or first_rank=1"),
-        (["week.jsonl", "--reading", "first=0"], "--reading: 'first=0' is invalid"),
-        (["week.jsonl", "--columns", "sid"], "--columns: 'sid' is not of the form"),
+        (["week.jsonl", "-o", "rankcheck_session_reading=first=0"], "'first=0' is invalid"),
     ):
         assert main(["sessions", *arguments]) == 2, arguments
         assert says in capsys.readouterr().err

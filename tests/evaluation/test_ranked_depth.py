@@ -26,8 +26,7 @@ GOLDEN = GoldenSet.from_dict(
 ASKED = rank(lambda text: DOCUMENTS, GOLDEN, depth=20)
 MESSAGE = (
     "R@25 looks at the first 25 documents of each ranking, but only 20 were asked for; measure at "
-    r"most 20, or rank to a depth of at least 25: rankcheck_depth = 25 in the configuration, depth=25 in rank\(\), or "
-    "--depth 25 on the command line"
+    r"most 20, or rank to a depth of at least 25: rankcheck_depth = 25 in the configuration, or depth=25 in rank\(\)"
 )
 
 
