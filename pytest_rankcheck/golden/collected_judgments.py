@@ -35,17 +35,6 @@ _COMPARED = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class Repeat:
-    """A repeated judgment of a document for the same query."""
-
-    query_id: str
-    doc_id: str
-    before: float
-    again: float
-    where: str
-
-
-@dataclass(frozen=True, slots=True)
 class Part:
     """Some rows that were added together, from which judgments are made."""
 
@@ -74,8 +63,8 @@ class CollectedJudgments:
         """All judgments; None if something was added since they were last computed."""
         self.hint = ""
         """The end of the error about a document that is judged twice."""
-        self.repeats: list[Repeat] = []
-        """All repeated judgments among the settled ones, with the same or another grade."""
+        self.has_repeats = False
+        """Whether a document was judged again for the same query."""
 
     def _start_singles(self) -> None:
         """Forget what was added by query or one by one since the last part."""
@@ -101,8 +90,8 @@ class CollectedJudgments:
             def where(row: int) -> str:
                 return self._places.shown(joined.line(row))
 
-            settled, repeats = without_repeats(joined, self.rule, where, order, self.hint)
-            self.repeats += repeats
+            settled = without_repeats(joined, self.rule, where, order, self.hint)
+            self.has_repeats |= len(settled) < len(joined)
             self.take(settled)
             return settled
         return self._settled
@@ -162,14 +151,6 @@ class CollectedJudgments:
         runs = np.fromiter(places, np.int64, len(ids))
         self._parts.append(Part(runs, lengths, documents, grades, lines))
 
-    def add_part(self, judgments: Judgments, line: int) -> None:
-        """Add checked judgments, the first of them with this number of a line or row."""
-        self._end_singles()
-        self._settled, codes = None, self._codes
-        runs = np.array([codes.setdefault(each, len(codes)) for each in judgments.query_ids])
-        lengths, lines = np.diff(judgments.starts), np.arange(line, line + len(judgments))
-        self._parts.append(Part(runs, lengths, judgments.documents, judgments.grades, lines))
-
     def _end_singles(self) -> None:
         """Make a part of the rows that were added by query or one by one."""
         if self._single_documents:
@@ -210,8 +191,8 @@ def without_repeats(
     where: Callable[[int], str],
     order: IntArray | None = None,
     hint: str = "",
-) -> tuple[Judgments, list[Repeat]]:
-    """Return judgments in which each document is judged once for each query, and the repeats.
+) -> Judgments:
+    """Return judgments in which each document is judged once for each query.
 
     Args:
         judgments: judgments in which documents may be judged several times for a query.
@@ -222,29 +203,28 @@ def without_repeats(
     """
     first_of = _repeated_rows(judgments)
     if not first_of:
-        return judgments, []
-    grades, repeats = judgments.grades.copy(), []
+        return judgments
+    grades = judgments.grades.copy()
     rows = np.array(list(first_of), np.int64)
     if order is not None:
         rows = rows[np.argsort(order[rows])]
     for row, (query_id, doc_id, again) in zip(rows.tolist(), judgments.rows_at(rows), strict=True):
         first = first_of[row]
-        repeat = Repeat(query_id, doc_id, float(grades[first]), again, where(row))
-        if repeat.before != again and rule == "error":
+        before = grades[first]
+        if before != again and rule == "error":
             raise GoldenSetError(
-                f"{repeat.where}: document '{quoted(doc_id)}' of query '{quoted(query_id)}' is "
-                f"judged twice, {repeat.before:g} and {again:g}; keep one of them, or choose "
+                f"{where(row)}: document '{quoted(doc_id)}' of query '{quoted(query_id)}' is "
+                f"judged twice, {before:g} and {again:g}; keep one of them, or choose "
                 "the one that counts, such as contradictions='highest' "
                 f"(rankcheck_contradictions){hint}"
             )
-        if rule == "last" or (rule == "highest" and again > repeat.before):
+        if rule == "last" or (rule == "highest" and again > before):
             grades[first] = again
-        repeats.append(repeat)
     is_new = np.ones(len(judgments), np.bool_)
     is_new[rows] = False
     starts = starts_of(judgments.counts(is_new))
     kept = replace(judgments, grades=grades)
-    return kept.of_rows(judgments.query_ids, starts, np.flatnonzero(is_new)), repeats
+    return kept.of_rows(judgments.query_ids, starts, np.flatnonzero(is_new))
 
 
 def _repeated_rows(judgments: Judgments) -> dict[int, int]:

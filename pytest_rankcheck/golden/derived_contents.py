@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Any, NamedTuple
 
 from pytest_rankcheck.document_ids import DocIdMap, DocIdRule
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted
 from pytest_rankcheck.files.id_columns import HeldIds
-from pytest_rankcheck.files.text_files import JoinedNumbering
 from pytest_rankcheck.golden.collected_judgments import without_repeats
 from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.expectation import Expectation, add_expectation
@@ -41,11 +39,9 @@ def with_mapped_ids(contents: Contents, rule: DocIdRule | None) -> Contents:
     columns = contents.judgments
     ids = [each if is_unit(each) else to_id(each) for each in columns.documents.texts()]
     mapped = replace(columns, documents=HeldIds(ids))
-    known = [replace(each, doc_id=to_id(each.doc_id)) for each in contents.repeats]
     contradictions = contents.source.contradictions
-    where = contents.shown_place
     try:
-        judgments, repeats = without_repeats(mapped, contradictions, where)
+        judgments = without_repeats(mapped, contradictions, contents.shown_place)
         expectations = _expectations(contents, to_id)
     except GoldenSetError as error:
         raise GoldenSetError(f"after doc_id={quoted(to_id.name)}: {error}") from None
@@ -56,7 +52,6 @@ def with_mapped_ids(contents: Contents, rule: DocIdRule | None) -> Contents:
     return replace(
         contents,
         judgments=judgments,
-        repeats=[*known, *repeats],
         doc_id=to_id,
         titles=titles,
         candidates=_candidates(contents.candidates, to_id),
@@ -121,6 +116,8 @@ def merged(parts: Sequence[Contents], contradictions: Contradictions) -> Content
             builder.see_query(Query(query_id, query.text), where)
             attributes = {**(before.attributes if before else {}), **query.attributes}
             builder.queries[query_id] = replace(builder.queries[query_id], attributes=attributes)
+            line = builder.places.number(where)
+            builder.collected.add_all(query_id, part.grades[query_id], line)
             for expectation in part.expectations.get(query_id, ()):
                 builder.add_expectation(expectation, where)
         builder.titles.update(part.titles)
@@ -128,12 +125,6 @@ def merged(parts: Sequence[Contents], contradictions: Contradictions) -> Content
     for query_id in builder.by_text:
         if any(part.grades.get(query_id) for part in parts if query_id not in part.by_text):
             raise GoldenSetError(f"query '{quoted(query_id)}': {BOTH}")
-    count, rows = 0, list[tuple[int, Any]]()
-    for part in parts:
-        rows.append((count, _RowsOf(part)))
-        builder.collected.add_part(part.judgments, count + 1)
-        count += len(part.judgments)
-    builder.places.numbering = JoinedNumbering("", parts=rows)
     if any(part.scale is not None for part in parts):
         builder.scale = max(part.scale or part.judgments.highest for part in parts)
     rules = {None if part.doc_id is None else part.doc_id.name for part in parts}
@@ -146,7 +137,6 @@ def merged(parts: Sequence[Contents], contradictions: Contradictions) -> Content
     return replace(
         built,
         judgments=replace(built.judgments, lines=None),
-        repeats=[*(repeat for part in parts for repeat in part.repeats), *built.repeats],
         candidates=merged_candidates([part.candidates for part in parts]),
         has_grade_map=all(part.has_grade_map for part in parts),
         weight_by=_common("weighted", [part.weight_by for part in parts]),
@@ -154,15 +144,6 @@ def merged(parts: Sequence[Contents], contradictions: Contradictions) -> Content
         doc_id=parts[0].doc_id if len(rules) == 1 else None,
         **common,
     )
-
-
-class _RowsOf(NamedTuple):
-    """Names the judgments of a part, counted from 1, for messages."""
-
-    part: Contents
-
-    def place(self, number: int) -> str:
-        return self.part.shown_place(number - 1)
 
 
 def _common(what: str, attributes: Sequence[str | None]) -> str | None:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_rankcheck.document_ids import DocIdMap
-    from pytest_rankcheck.golden.collected_judgments import Repeat
     from pytest_rankcheck.golden.documents import Documents
     from pytest_rankcheck.golden.expectation import Expectation
     from pytest_rankcheck.golden.interactions import Interactions
@@ -40,8 +39,6 @@ class Contents:
     places: Places = field(default_factory=Places)
     has_grade_map: bool = False
     """Whether the judgments had codes or no grades, which were mapped to grades."""
-    repeats: Sequence[Repeat] = ()
-    """All repeated judgments, with the same or another grade."""
     by_text: frozenset[str] = frozenset()
     """The queries whose judged documents are expected texts."""
     titles: Mapping[str, str] = field(default_factory=dict)
@@ -84,7 +81,6 @@ class Contents:
             judgments=self.judgments.arranged(chosen),
             queries={each: queries[each] for each in chosen if each in queries},
             by_text=self.by_text & among,
-            repeats=[repeat for repeat in self.repeats if repeat.query_id in among],
             candidates=self.candidates.take(chosen),
             expectations={each: expectations[each] for each in chosen if each in expectations},
         )

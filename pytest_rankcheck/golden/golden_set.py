@@ -358,7 +358,7 @@ class GoldenSet(JudgedQueries):
         """
         from pytest_rankcheck.files.id_columns import HeldIds
 
-        part = replace(self.contents, repeats=()).of_queries(query_ids)
+        part = self.contents.of_queries(query_ids)
         documents = HeldIds(part.judgments.documents.texts())
         contents = replace(
             part,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray
-from pytest_rankcheck.errors import GoldenSetError, quoted
+from pytest_rankcheck.errors import GoldenSetError
 
 _DIGITS = 18
 """The digits of the largest feature number; anything longer is a name."""
@@ -127,57 +127,17 @@ def is_feature_number(name: str) -> bool:
 
 
 def merged_candidates(parts: Sequence[Candidates]) -> Candidates:
-    """Return the candidates of several golden sets.
-
-    A query may have candidates in several; a document that is there twice must have equal columns.
-    If one set has numbered features, the others must have them too.
-    """
-    parts = [part.compact() for part in parts if part]
-    is_sparse = any(part.is_sparse for part in parts)
-    if is_sparse and not all(part.is_sparse for part in parts):
+    """Return the candidates of several golden sets, at most one of which may have columns."""
+    filled = [part for part in parts if part]
+    if len(filled) < 2:
+        return filled[0] if filled else Candidates()
+    if any(part.columns for part in filled):
         raise GoldenSetError(
-            "the numbered features (LETOR) of one golden set are not those of another; give both "
-            "the same features before you merge them"
+            "several of the golden sets have candidates with columns; merge their tables, and read "
+            "the whole"
         )
-    absent = 0.0 if is_sparse else math.nan
-    columns = {
-        name: _joined([(part.columns.get(name), _count(part)) for part in parts], absent)
-        for name in dict.fromkeys(name for part in parts for name in part.columns)
-    }
-    if all(map(is_feature_number, columns)):
-        columns = _in_order(columns)
-    whole = Candidates({}, columns, absent)
-    rows_of: dict[str, dict[str, int]] = {}
-    start = 0
-    for part in parts:
-        for query_id, rows in part.rows_of.items():
-            own = rows_of.setdefault(query_id, {})
-            for doc_id, row in rows.items():
-                first = own.setdefault(doc_id, start + row)
-                if not whole.are_equal(first, start + row):
-                    raise GoldenSetError(
-                        f"document '{quoted(doc_id)}' of query '{quoted(query_id)}' is a candidate "
-                        "in two of the golden sets, with different columns; keep one of them"
-                    )
-        start += _count(part)
-    return replace(whole, rows_of=rows_of)
-
-
-def _count(part: Candidates) -> int:
-    return sum(map(len, part.rows_of.values()))
-
-
-def _joined(cells: Sequence[tuple[Column | None, int]], absent: float) -> Column:
-    """Return a column of several parts, from its cells in each or the number of missing ones."""
-    if any(isinstance(each, list) for each, _ in cells):
-        return [
-            cell
-            for each, count in cells
-            for cell in ([None] * count if each is None else _as_list(each))
-        ]
-    return np.concatenate(
-        [np.full(count, absent) if each is None else np.asarray(each) for each, count in cells]
-    )
+    pairs = ((each, doc) for part in filled for each, rows in part.rows_of.items() for doc in rows)
+    return Candidates.of(dict.fromkeys(pairs), {})
 
 
 def _typed(cells: Sequence[object]) -> Column:

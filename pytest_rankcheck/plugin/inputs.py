@@ -139,7 +139,7 @@ class Inputs:
             raise _missing("session_log")
         return _present("session log", self.config.sessions, "sessions")
 
-    def golden_set(self, path: Path, contradictions: str | None = None) -> GoldenSet:
+    def golden_set(self, path: Path) -> GoldenSet:
         """Return the golden set at ``path``, read as configured.
 
         If several sets are configured, one may lack an attribute that another has, and one may have
@@ -147,7 +147,6 @@ class Inputs:
 
         Args:
             path: the file or folder.
-            contradictions: overrides the configured rule for a document that is judged twice.
 
         Raises:
             GoldenSetError: it cannot be read, or a column by which `rankcheck_slices` gates is not
@@ -165,7 +164,7 @@ class Inputs:
             grades=config.grades,
             columns=own._columns(path, [config.run] if config.run else [], _OF_RUNS),
             split=config.split,
-            contradictions=contradictions or config.contradictions,
+            contradictions=config.contradictions,
             attributes=config.attributes or None,
             scale=config.scale,
             is_shared=any(other != path for other in config.golden),
@@ -362,11 +361,7 @@ class Inputs:
         with _named("rankcheck_lint"):
             names = [rule.name for rule in all_rules()]
             options = LintOptions.parse(self.config.lint_lines, names)
-        options = replace(options, no_relevant=self.conventions.no_relevant)
-        if self.config.contradictions == "error":
-            return options
-        # A project that configures which of two grades counts is not stopped by them.
-        return replace(options, levels={"contradictory-judgment": "warning", **options.levels})
+        return replace(options, no_relevant=self.conventions.no_relevant)
 
 
 def _missing(fixture: str) -> ConfigurationError:

@@ -111,32 +111,6 @@ def test_a_named_document_may_repeat_with_the_same_features(file: Path) -> None:
         GoldenSet.load(file)
 
 
-def letor(file: Path, text: str) -> GoldenSet:
-    file.write_text(text)
-    return GoldenSet.load(file, "letor")
-
-
-def test_features_of_merged_sets_are_ordered_by_number(file: Path) -> None:
-    first = letor(file, "1 qid:1 1:9 10:2 # a\n0 qid:1 1:8 # b\n")
-    second = letor(file, "1 qid:2 1:7 2:3 # a\n0 qid:2 10:1 # b\n")
-    merged = first.merge(second)
-    merged.save(file.with_suffix(".csv"))
-    first.save(file.with_name("first.csv"))
-    second.save(file.with_name("second.csv"))
-    tables = [GoldenSet.load(file.with_name(name)) for name in ("first.csv", "second.csv")]
-    for golden in (merged, GoldenSet.load(file.with_suffix(".csv")), tables[0].merge(tables[1])):
-        assert list(golden.candidates.columns)[2:] == ["1", "2", "10"]
-    assert merged.candidates["10"].tolist() == [2, 0, 0, 1]
-    assert merged.candidates["2"].tolist() == [0, 0, 3, 0]
-
-
-def test_a_candidate_with_other_features_in_another_set_is_an_error(file: Path) -> None:
-    first = letor(file, "1 qid:1 1:0.5 # a\n")
-    assert len(first.merge(letor(file, "1 qid:1 1:0.5 3:0 # a\n")).candidates) == 1
-    with pytest.raises(GoldenSetError, match="'a' of query '1' is a candidate in two of the golde"):
-        first.merge(letor(file, "1 qid:1 1:0.5 3:1 # a\n"))
-
-
 @pytest.mark.oracle
 def test_a_real_collection_reads_like_scikit_learn_reads_it() -> None:
     datasets = pytest.importorskip("sklearn.datasets", reason="scikit-learn is not installed")

@@ -33,7 +33,6 @@ def test_the_grade_is_the_highest_and_the_fingerprint_has_all(tmp_path: Path) ->
     assert golden.grades("q1") == {"a": 2, "b": 1, "c": 1}
     assert not golden.attributes
     assert not golden.contents.candidates
-    assert not golden.lint(rules=["contradictory-judgment", "repeated-judgment"])
     again = [
         qrels(tmp_path / "a.qrels", ROWS),
         table(tmp_path / "b.csv", ROWS[::-1], "Subtopic ID"),
