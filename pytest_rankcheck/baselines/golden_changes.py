@@ -16,9 +16,8 @@ import numpy as np
 from pytest_rankcheck.baselines.change import LOSS_SHARE, Change
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.comparison.measurement import Measured, QueryOverlap
-from pytest_rankcheck.errors import listed, plural, quoted
+from pytest_rankcheck.errors import listed, quoted
 from pytest_rankcheck.evaluation.recorded_precision import as_recorded
-from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.metric_names import Metric
 
 _LISTED = 10
@@ -116,30 +115,14 @@ def set_changes(record: Record, overlap: QueryOverlap) -> Mapping[str, float]:
 
 
 def slice_changes(
-    record: Record | None,
-    attributes: tuple[str, ...],
-    golden: JudgedQueries,
-    overlap: QueryOverlap | None,
+    record: Record | None, attributes: Sequence[str], overlap: QueryOverlap | None
 ) -> Iterator[str]:
-    """Yield the slices of gated attributes that appeared, vanished or changed their queries.
-
-    Such as ``the slice locale=de is new (40 queries)``.
-    """
+    """Yield how labels of gated attributes moved, and which attributes are newly gated."""
     if overlap is not None:
         yield from (text for _, text in _moved(overlap, attributes))
     added = [quoted(name) for name in attributes if record and name not in record.slices]
     if added:
         yield f"newly gated, and recorded by the next update: the slices of {', '.join(added)}"
-    for attribute in attributes:
-        if record is not None and attribute in record.slices:
-            before, now = record.slices[attribute], golden.slices(attribute)
-            for value in {**before, **now}:
-                size = before[value] if value in before else len(now[value])
-                name, queries = quoted(f"{attribute}={value}"), plural(size, "query", "queries")
-                if value not in now:
-                    yield f"the slice {name} has vanished ({queries} in the baseline)"
-                elif value not in before:
-                    yield f"the slice {name} is new ({queries})"
 
 
 # --- labels: of slices, and of clusters ----------------------------------------------------------

@@ -64,15 +64,12 @@ class Action(StrEnum):
     LEAVE = "unchanged"
     CREATE = "created"
     RAISE = "raised"
-    REWRITE = "extended"
+    REWRITE = "updated"
     """The approved lines stay; queries or metrics are added, or queries removed."""
     APPROVE = "approved"
     KEEP = "kept"
-    """Lower inside the tolerance: the approved lines stay."""
-    KEEP_RISE = "kept within noise"
-    """Higher, but not by enough for the gate's rule: the approved lines stay."""
-    KEEP_MORE_RUNS = "kept with more replicates"
-    """Better, but averaged over fewer runs than the approved lines, which stay."""
+    """The approved lines stay: something is lower inside the tolerance, or the gain is not certain
+    enough, or averages fewer replicates."""
 
     @property
     def writes(self) -> bool:
@@ -113,15 +110,10 @@ def updated(checks: Sequence[Check], before: Record, follow: Callable[..., Recor
     if better is not None:
         return Settlement(Action.RAISE, better)
     after = follow()
-    fell = any(check.fell for check in checks)
     if not is_raise(before, after):  # a log to which a metric is added would be replaced
         return Settlement(Action.KEEP)
-    if not fell and wanted_runs(checks):
-        return Settlement(Action.KEEP_MORE_RUNS, after)
-    if not fell and any(check.rise for check in checks):
-        return Settlement(Action.KEEP_RISE, after)
-    is_better = any(check.is_better for check in checks)
-    return Settlement(Action.KEEP if fell or is_better else Action.REWRITE, after)
+    differ = any(c.fell or c.rise or c.is_better or c.wanted_runs for c in checks)
+    return Settlement(Action.KEEP if differ else Action.REWRITE, after)
 
 
 def approved(

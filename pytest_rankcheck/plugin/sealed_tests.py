@@ -32,8 +32,8 @@ _SAYS_MEANS_ONLY = frozenset(
     {
         *(Topic.CAN_BE_RAISED, Topic.NOISE_FLOOR, Topic.NOT_RUN, Topic.LOOSER_GATE),
         *(Topic.FAMILIES, Topic.NO_LONGER_GATED, Topic.NO_SLICE_GATED, Topic.DECIDES_NOTHING),
-        *(Topic.RUN_NOISE, Topic.KEPT, Topic.KEPT_WITHIN_NOISE, Topic.KEPT_MORE_RUNS),
-        *(Topic.UNUSED_APPROVAL, Topic.WRITTEN, Topic.UNCERTAIN_GAINS, Topic.EXPECTATIONS),
+        *(Topic.RUN_NOISE, Topic.KEPT, Topic.UNUSED_APPROVAL, Topic.WRITTEN),
+        *(Topic.UNCERTAIN_GAINS, Topic.EXPECTATIONS),
     }
 )
 """The notes that name no query and no document."""

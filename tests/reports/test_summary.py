@@ -134,15 +134,15 @@ def test_what_became_of_a_baseline_is_put_into_words() -> None:
         "  test_it: created: rankings new",
     ]
     approve = 'pytest test_it --rankcheck-approve "why this is acceptable"'
-    assert outcome(Action.KEEP_RISE) == [
-        "baselines kept, because the gain is not certain enough to raise them:",
-        f"  test_it: rankings new; to raise it: {approve}",
+    rose = [SimpleNamespace(rise="nDCG@10", fell=False, wanted_runs=0)]
+    fell = [*rose, SimpleNamespace(rise=None, fell=True, wanted_runs=0)]
+    assert outcome(Action.KEEP, all_checks=rose) == [
+        "baselines kept as they are; the tests passed:",
+        f"  test_it: rankings new; to record what is measured: {approve}",
     ]
-    rose = [SimpleNamespace(rise="nDCG@10", fell=False)]
-    fell = [*rose, SimpleNamespace(rise=None, fell=True)]
     assert outcome(Action.LEAVE, all_checks=rose) == [
         "gains that are not certain enough for an update to raise the baseline:",
-        f"  test_it: rankings new; to raise it: {approve}",
+        f"  test_it: rankings new; to record what is measured: {approve}",
     ]
     assert outcome(Action.LEAVE, all_checks=fell) == []
     assert outcome(Action.APPROVE, reason="why", next_record="new")[1] == (

@@ -63,13 +63,12 @@ def watched_findings(baseline: Baseline) -> Iterator[MetricFinding]:
 
 def _of_verdicts(baseline: Baseline, evaluation: Evaluation) -> Iterator[tuple[Topic, str]]:
     """Yield the inconclusive verdicts, and the slices, noise and ties that verdicts depend on."""
-    golden = evaluation.golden
     # The metrics of an assertion are about the same queries.
     assertions = {(id(each.comparison), each.attributes): each for each in baseline.checks}
     texts = (
         text
         for check in assertions.values()
-        for text in slice_changes(check.record, check.attributes, golden, check.comparison)
+        for text in slice_changes(check.record, check.attributes, check.comparison)
     )
     yield from ((Topic.SLICES, text) for text in dict.fromkeys(texts))
     for check in baseline.checks:
@@ -119,37 +118,37 @@ def _outcome(
     yield from _less_strict(baseline)
     if settlement.raised is not None:
         yield Topic.CAN_BE_RAISED, "; ".join(_raised(baseline, settlement.raised))
-    elif _is_uncertain_gain(baseline, action):
-        is_kept = action is Action.KEEP_RISE
-        topic = Topic.KEPT_WITHIN_NOISE if is_kept else Topic.UNCERTAIN_GAINS
-        yield topic, f"{means}; {_how_to_raise(baseline)}"
-    elif action is Action.KEEP_MORE_RUNS:
-        update = baseline.place.update("to raise it", wanted_runs(baseline.all_checks))
-        yield Topic.KEPT_MORE_RUNS, f"{means}; {update}"
     elif action is Action.KEEP:
         measured = "; ".join(each.text for each in _measured(baseline) if each.is_change)
-        approve = baseline.place.approve("to record what is measured")
-        yield Topic.KEPT, f"{measured or means}; {approve}"
+        yield Topic.KEPT, f"{measured or means}; {_why_kept(baseline)}"
+    elif action is Action.LEAVE and reason is None and _is_uncertain_gain(baseline):
+        yield Topic.UNCERTAIN_GAINS, f"{means}; {_why_kept(baseline)}"
     if baseline.next_record is not None:
         why = f' "{quoted(reason)}"' if action is Action.APPROVE and reason is not None else ""
-        what = action if action.writes else Action.REWRITE
+        is_same = action is Action.RAISE and not any(each.is_change for each in changes)
+        what = Action.REWRITE if is_same or not action.writes else action
         yield Topic.WRITTEN, f"{what}{why}: {means}"
 
 
-def _is_uncertain_gain(baseline: Baseline, action: Action) -> bool:
-    """Whether a mean rose but an update keeps the baseline, or would keep it."""
-    if action is not Action.LEAVE or baseline.mode.approval is not None:
-        return action is Action.KEEP_RISE
+def _is_uncertain_gain(baseline: Baseline) -> bool:
+    """Whether a mean rose but an update would keep the baseline."""
     checks = baseline.all_checks
     return any(check.rise for check in checks) and not any(check.fell for check in checks)
 
 
-def _how_to_raise(baseline: Baseline) -> str:
-    """Return when an update would raise a baseline, and how to raise it now."""
+def _why_kept(baseline: Baseline) -> str:
+    """Return why an update keeps a baseline, and how to record what is measured."""
+    checks, place = baseline.all_checks, baseline.place
+    runs = wanted_runs(checks)
+    approve = str(place.approve("to record what is measured"))
+    if any(check.fell for check in checks):
+        return f"lower or changed, within what is allowed; {approve}"
+    if runs:
+        return f"the baseline averages {runs} replicates; {place.update('to raise it', runs)}"
     alphas = {getattr(check.gate.rule, "raise_alpha", None) for check in baseline.checks}
     levels = " or ".join(f"{alpha:.1%}" for alpha in alphas if alpha is not None)
     rule = f"an update raises only gains that are significant at {levels}; " if levels else ""
-    return f"{rule}{baseline.place.approve('to raise it')}"
+    return f"{rule}{approve}"
 
 
 def _less_strict(baseline: Baseline) -> Iterator[tuple[Topic, str]]:

@@ -261,8 +261,7 @@ def _changed_queries(check: Check) -> Iterator[str]:
     if comparison is None:
         return
     if isinstance(check, MetricCheck):
-        golden = comparison.evaluation.golden
-        yield from slice_changes(check.record, check.attributes, golden, comparison)
+        yield from slice_changes(check.record, check.attributes, comparison)
     if not comparison.is_paired:
         return  # every log has its own sessions
     for kind in ("changed", "added", "removed"):
