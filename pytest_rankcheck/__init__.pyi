@@ -13,7 +13,6 @@ from pytest_rankcheck.assertions.determinism_assertion import (
 from pytest_rankcheck.assertions.expectation_assertion import (
     assert_expectations as assert_expectations,
 )
-from pytest_rankcheck.assertions.group_assertion import assert_no_worse as assert_no_worse
 from pytest_rankcheck.assertions.invariance_assertions import (
     assert_direction as assert_direction,
     assert_invariant as assert_invariant,
@@ -98,7 +97,6 @@ from pytest_rankcheck.gates.lost_answers import LostAnswers as LostAnswers
 from pytest_rankcheck.gates.verdict import (
     Decision as Decision,
     Gap as Gap,
-    GroupEvidence as GroupEvidence,
     Outcome as Outcome,
     ReplayEvidence as ReplayEvidence,
     TieEffect as TieEffect,

@@ -1,6 +1,5 @@
 """The examples, run as a reader runs them: green as they are, blocked with the worse ranker."""
 
-import json
 import os
 import re
 import shlex
@@ -194,23 +193,12 @@ def test_the_endpoint_is_green_and_its_kept_answers_are_gated_elsewhere(tmp_path
 # --- search sessions ---------------------------------------------------------------------------
 
 
-def test_groups_of_users_are_compared_and_no_record_names_a_user(tmp_path: Path) -> None:
-    folder = copied("search_sessions", tmp_path)
-    code, text = run(folder, "tests/test_groups.py")
-    assert code == 0, text
+def test_no_record_names_a_user() -> None:
+    folder = EXAMPLES / "search_sessions"
     records = "".join(path.read_text("utf-8") for path in folder.rglob("baselines/*/*.json"))
     assert '"cluster_by": "client_id"' in records
     assert "user-" in (folder / "logs" / "queries.jsonl").read_text("utf-8")
     assert "user-" not in records
-    queries, events = folder / "logs" / "queries.jsonl", folder / "logs" / "events.jsonl"
-    searches = map(json.loads, queries.read_text().splitlines())
-    in_a = {row["query_id"] for row in searches if row["query_attributes"]["group"] == "A"}
-    lines = events.read_text().splitlines(keepends=True)
-    events.write_text("".join(line for line in lines if json.loads(line)["query_id"] in in_a))
-    code, text = run(folder, "tests/test_groups.py")
-    assert code == 1, text
-    worse = "SuccessRate of group=B is worse than that of group=A on session log 'week'"
-    assert f"{worse}: 0.8411 -> 0.0000" in text
 
 
 def test_a_log_is_simulated_with_any_ranker(tmp_path: Path, symbol_search: Path) -> None:

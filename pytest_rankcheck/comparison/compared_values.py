@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
@@ -26,17 +26,6 @@ from pytest_rankcheck.statistics.weighted_clusters import contributions, effecti
 
 _MANY = 100
 """With at least this many units, the smallest detectable fall is detected as often as planned."""
-
-
-class Sides(NamedTuple):
-    """What messages call the two sides of a comparison."""
-
-    before: str
-    now: str
-
-
-SIDES = Sides("in the baseline", "now")
-"""The sides of a comparison with a baseline."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -12,7 +12,7 @@ import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.array_types import FloatArray, IntArray, PlaceArray
-from pytest_rankcheck.comparison.compared_values import SIDES, ComparedValues, Paired, Sides
+from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired
 from pytest_rankcheck.comparison.measurement import (
     Measured,
     QueryOverlap,
@@ -53,16 +53,10 @@ class Comparison(QueryOverlap):
     """
 
     def __init__(
-        self,
-        evaluation: Evaluation,
-        other: Measured,
-        sides: Sides = SIDES,
-        *,
-        has_earlier_terms: bool = False,
+        self, evaluation: Evaluation, other: Measured, *, has_earlier_terms: bool = False
     ) -> None:
         super().__init__(evaluation, other)
         self.evaluation = evaluation
-        self.sides = sides
         self._has_earlier_terms = has_earlier_terms
         self._values: dict[Metric, ComparedValues] = {}
         self._slices: dict[tuple[str, Metric], Mapping[str, ComparedValues]] = {}
@@ -87,7 +81,7 @@ class Comparison(QueryOverlap):
 
         The noise of several runs is by earlier terms too: see `RunNoise.by_earlier_terms`.
         """
-        return Comparison(self.evaluation, self.other, self.sides, has_earlier_terms=True)
+        return Comparison(self.evaluation, self.other, has_earlier_terms=True)
 
     def slice_places(self, attribute: str) -> Mapping[str, Sequence[int]]:
         """Return the indexes of each slice's queries in the evaluation.
@@ -219,7 +213,6 @@ class Comparison(QueryOverlap):
             before_ids=before_ids,
             clusters=clusters,
             before_clusters=before_clusters,
-            sides=self.sides,
         )
 
     def _with_noise(self, pairs: Paired, label: str) -> Paired:

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray, IntArray
-from pytest_rankcheck.comparison.compared_values import SIDES, ComparedValues, Sides
+from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.statistics.permutation import smallest_permutation_p
 from pytest_rankcheck.statistics.sign_flip import FallTest
@@ -28,8 +28,6 @@ class Unpaired(ComparedValues):
     """The queries or sessions of ``before``."""
     before_clusters: IntArray | None = field(default=None, kw_only=True)
     """``[n0]`` the unit of each value before; None: each value is one."""
-    sides: Sides = field(default=SIDES, kw_only=True)
-    """What messages call the two samples: before, now."""
 
     is_paired = False
 

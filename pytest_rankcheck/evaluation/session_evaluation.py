@@ -1,24 +1,22 @@
-"""The evaluation of a session log, whose unit is the session, and two groups of its sessions."""
+"""The evaluation of a session log, whose unit is the session."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.array_types import FloatArray, IntArray
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import (
     GoldenSetError,
     MetricError,
-    SessionLogError,
     listed,
     plural,
     quoted,
-    suggestion,
 )
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
@@ -113,22 +111,13 @@ class MeasuredLog(Source):
 
     kind = KINDS["session"]
 
-    def __init__(
-        self,
-        log: SessionLog,
-        trails: Trails,
-        whole: tuple[Evaluation, IntArray] | None = None,
-    ) -> None:
+    def __init__(self, log: SessionLog, trails: Trails) -> None:
         super().__init__(log.name, None, _SessionsAsQueries(log), Conventions(reading=log.reading))
         self.log, self._trails = log, trails
-        self._whole = whole
-        """The evaluation that this is a part of, and the places of these sessions in it."""
 
     @property
     def notes(self) -> Sequence[str]:
         """What was unusual when the log was read, and users who have several sessions."""
-        if self._whole is not None:
-            return self._whole[0].notes
         return [*self.log.notes, *self._user_notes()]
 
     def _user_notes(self) -> Iterator[str]:
@@ -150,12 +139,9 @@ class MeasuredLog(Source):
         yield self._trails, self.query_ids
 
     def returned(self, metric: Metric) -> FloatArray:
-        """Return the value of each session, also for a part of the sessions."""
+        """Return the value of each session."""
         if metric.definition.ir_measures:
             raise MetricError(f"{metric} is a metric of queries, and these are sessions")
-        if self._whole is not None:
-            whole, places = self._whole
-            return whole.values(metric)[places].copy()
         return super().returned(metric)
 
     def hint_for_no_value(self, metric: Metric) -> str:
@@ -201,64 +187,3 @@ class _SessionsAsQueries(JudgedQueries):
             session_id: hashlib.sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()[:16]
             for session_id in self.query_ids
         }
-
-
-@dataclass(frozen=True, slots=True)
-class SessionGroups:
-    """Two groups that have no independent unit in common."""
-
-    tested: Evaluation
-    other: Evaluation
-    units: tuple[int, int]
-    """How many independent units the other and the tested group have."""
-    in_both: int
-    """How many units were found in both groups, and left out of both."""
-    left_out: int
-    """How many sessions they had."""
-
-
-def session_groups(evaluation: Evaluation, by: str, group: str, than: str) -> SessionGroups:
-    """Return two groups of the sessions of a log, as evaluations of their own.
-
-    A unit that is in both groups, such as a user who was in both arms of an experiment, is left out
-    of both: what it does in one group is not independent of the other.
-
-    Args:
-        evaluation: the sessions of a log.
-        by: the attribute that tells the groups apart.
-        group: its value in the group that is tested.
-        than: its value in the group that it is compared with.
-
-    Raises:
-        GoldenSetError: no session has the attribute.
-        SessionLogError: a group has no sessions, all its units are in both groups, or both groups
-            are the same.
-    """
-    slices = evaluation.slices(by)
-    for name in (group, than):
-        if name not in slices:
-            raise SessionLogError(
-                f"session log '{quoted(evaluation.name)}' has no session with {quoted(by)}="
-                f"{quoted(name)}{suggestion(name, slices)}; its values are {listed(list(slices))}"
-            )
-    names = evaluation.cluster_names or evaluation.query_ids
-    places = [evaluation.places(slices[name]) for name in (than, group)]
-    units = [{names[place] for place in of_group} for of_group in places]
-    shared = units[0] & units[1]
-    parts = []
-    for name, of_group in zip((than, group), places, strict=True):
-        kept = [place for place in of_group if names[place] not in shared]
-        if not kept:
-            raise SessionLogError(
-                f"session log '{quoted(evaluation.name)}': all sessions with {quoted(by)}="
-                f"{quoted(name)} belong to units that are in both groups ({len(shared):,} of them)"
-            )
-        assert isinstance(evaluation.source, MeasuredLog)
-        part = evaluation.source.log.part(kept, f"{by}={name}, {evaluation.name}")
-        whole = evaluation, np.asarray(kept, dtype=np.intp)
-        parts.append(Evaluation(MeasuredLog(part, part.trails, whole)))
-    all_sessions = sum(map(len, places))
-    left_out = all_sessions - sum(len(part.query_ids) for part in parts)
-    of_other, of_tested = (len(of_group - shared) for of_group in units)
-    counts = of_other, of_tested
-    return SessionGroups(parts[1], parts[0], counts, len(shared), left_out)

@@ -7,16 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from pytest_rankcheck.baselines.approval import Approval
-from pytest_rankcheck.comparison.compared_values import SIDES, Sides
 from pytest_rankcheck.comparison.unjudged_documents import Unjudged
-from pytest_rankcheck.comparison.unpaired_values import Unpaired
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.explanation.bounds import Bounded
 from pytest_rankcheck.explanation.evidence import Evidence, evidence_for
 from pytest_rankcheck.gates.lost_answers import LostAnswers
 from pytest_rankcheck.gates.verdict import (
     Decision,
-    GroupEvidence,
     Outcome,
     ReplayEvidence,
     TieEffect,
@@ -81,14 +78,12 @@ class GateNumbers:
     query_drops: tuple[str, ...] = ()
     ties: TieEffect | None = None
     unjudged: Unjudged | None = None
-    groups: GroupEvidence | None = None
     replay: ReplayEvidence | None = None
     approvals: tuple[Approval, ...] = ()
     measurement: str = ""
     """The key of its measurement."""
     leads: str = field(default="", metadata=NOT_IN_JSON)
     """The label of the decision that the verdict rests on: all queries, or a slice."""
-    sides: Sides = field(default=SIDES, metadata=NOT_IN_JSON)
     alpha: float = field(default=math.nan, metadata=NOT_IN_JSON)
     decisions: int = field(default=1, metadata=NOT_IN_JSON)
     max_query_drop: float | None = field(default=None, metadata=NOT_IN_JSON)
@@ -129,7 +124,7 @@ def verdict_numbers(
     """
     parts = (verdict.overall, *verdict.slices)
     part = next(each for each in parts if each.label == label)
-    noise, lost, pairs = part.pairs.noise, verdict.lost_answers, verdict.leading.pairs
+    noise, lost = part.pairs.noise, verdict.lost_answers
     of_part = GateNumbers(
         metric=verdict.metric,
         gate=verdict.gate,
@@ -149,10 +144,8 @@ def verdict_numbers(
         ),
         query_drops=verdict.query_drops,
         ties=verdict.ties,
-        groups=verdict.groups,
         replay=verdict.replay,
         leads=verdict.leading.label,
-        sides=pairs.sides if isinstance(pairs, Unpaired) else SIDES,
         alpha=verdict.alpha,
         decisions=verdict.decisions,
         max_query_drop=verdict.max_query_drop,

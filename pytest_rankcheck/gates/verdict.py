@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import quoted
@@ -145,36 +145,6 @@ class ReplayEvidence:
         return is_too_much and not is_fall_of_others
 
 
-@dataclass(frozen=True, slots=True)
-class GroupEvidence:
-    """The sizes of two groups of one log, and whether they are as planned."""
-
-    log: str
-    """The name of the log."""
-    names: tuple[str, str]
-    """The group that is compared with, and the group that is tested, as ``group=A``."""
-    units: tuple[int, int]
-    """How many independent units each group has."""
-    unit: str
-    """What the units are: sessions, or clusters."""
-    ratio: float
-    """How many units of the tested group were planned for each unit of the other."""
-    ratio_p: float
-    """The p of a chi-square test of the ratio."""
-    in_both: int
-    """How many units were found in both groups, and left out."""
-    left_out: int
-    """How many sessions they had."""
-
-    LEVEL: ClassVar[float] = 0.001
-    """Below this p, the groups were not assigned as planned."""
-
-    @property
-    def leaves_open(self) -> bool:
-        """Whether the ratio of the groups is not the planned one, so nothing can be decided."""
-        return self.ratio_p < self.LEVEL
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class Verdict:
     """What a gate decided on one metric: overall, by slice, and for single queries."""
@@ -201,8 +171,6 @@ class Verdict:
     margin: float | None = None
     """The fall that must be ruled out; None if the gate has no such fall."""
     alpha: float = 0.05
-    groups: GroupEvidence | None = None
-    """For two groups in one log: their sizes."""
     replay: ReplayEvidence | None = None
     """On a replayed log: documents that were never shown."""
 
@@ -218,10 +186,9 @@ class Verdict:
     def outcome(self) -> Outcome:
         """The worst outcome: a single collapsed slice or query is a regression.
 
-        It is inconclusive if a replayed log, or groups that differ from the planned sizes, cannot
-        decide.
+        It is inconclusive if a replayed log cannot decide.
         """
-        if any(each is not None and each.leaves_open for each in (self.replay, self.groups)):
+        if self.replay is not None and self.replay.leaves_open:
             return Outcome.INCONCLUSIVE
         if self.breaks_limits:
             return Outcome.REGRESSED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -55,15 +55,6 @@ class LogContents:
             self.starts[:-1], np.diff(self.starts)
         )
         return places + 1
-
-    def part(self, places: Sequence[int]) -> LogContents:
-        """Return some of the sessions, in the same order."""
-        kept: IntArray = np.unique(np.asarray(places, dtype=np.int64))
-        return replace(
-            self,
-            events=self.events.of_sessions(kept),
-            attributes=[self.attributes[place] for place in kept.tolist()],
-        )
 
     def units_by(self, attribute: str) -> Sequence[str]:
         """Return the independent unit of each session: the value of an attribute.

@@ -280,10 +280,6 @@ class SessionLog:
             )
         return type(self)(self._contents, self.name, by)
 
-    def part(self, places: Sequence[int], name: str) -> SessionLog:
-        """Return some sessions as a log, by their places in `session_ids`, in the same order."""
-        return type(self)(self._contents.part(places), name, self.cluster_by)
-
     @cached_property
     def attribute_names(self) -> Sequence[str]:
         """The attributes that sessions have."""

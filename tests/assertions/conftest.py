@@ -2,7 +2,7 @@
 
 import pytest
 
-MODULES = ("bound_assertions", "entered_findings", "group_assertion", "regression_assertion")
+MODULES = ("bound_assertions", "entered_findings", "regression_assertion")
 
 
 @pytest.fixture(autouse=True)

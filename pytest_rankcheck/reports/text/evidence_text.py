@@ -9,7 +9,7 @@ from pytest_rankcheck.comparison.unjudged_documents import Unjudged
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.explanation.evidence import Evidence, Power
 from pytest_rankcheck.explanation.gate_numbers import GateNumbers
-from pytest_rankcheck.gates.verdict import GroupEvidence, ReplayEvidence, TieEffect
+from pytest_rankcheck.gates.verdict import ReplayEvidence, TieEffect
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.text.wording import change
 
@@ -84,9 +84,8 @@ def _units(verdict: GateNumbers, evidence: Evidence) -> Iterator[str]:
         return
     (before, now), effect = evidence.samples, evidence.design_effect
     times = "" if math.isnan(effect) else f"; the variance is {effect:.1f} times that of sessions"
-    then, side = quoted(verdict.sides.before), quoted(verdict.sides.now)
     yield (
-        f"{plural(before, 'cluster')} {then}, {now:,} {side} (such as users), each one "
+        f"{plural(before, 'cluster')} in the baseline, {now:,} now (such as users), each one "
         f"independent unit{times}"
     )
 
@@ -208,28 +207,6 @@ def replay_lines(evidence: ReplayEvidence) -> Iterator[str]:
 def _unseen(evidence: ReplayEvidence, which: str) -> str:
     share = evidence.unseen_now if which == "new" else evidence.unseen_before
     return f"{share:.0%} of the {which} top {evidence.k} was never shown to anyone"
-
-
-def group_lines(groups: GroupEvidence) -> Iterator[str]:
-    """Yield the sizes of the groups, and which units were left out."""
-    (before, now), (other, tested) = groups.units, map(quoted, groups.names)
-    singular, p = groups.unit.removesuffix("s"), p_text(groups.ratio_p)
-    sizes = f"{plural(now, singular)} of {tested} and {before:,} of {other}"
-    planned = f"{groups.ratio:g} of {tested} for each one of {other}"
-    if groups.leaves_open:
-        yield (
-            f"{sizes}, but the plan was {planned}: chance does not explain this (chi-square "
-            f"test, p {p}), so the groups were not assigned or logged as planned and may differ in "
-            "more than the ranker; find out why before you compare them"
-        )
-    else:
-        yield f"{sizes}; the plan was {planned} (chi-square test, p {p})"
-    if groups.in_both:
-        are = "was" if groups.in_both == 1 else "were"
-        yield (
-            f"{plural(groups.in_both, singular)} {are} in both groups and left out, with "
-            f"{plural(groups.left_out, 'session')}"
-        )
 
 
 def unjudged_lines(unjudged: Unjudged) -> Iterator[str]:

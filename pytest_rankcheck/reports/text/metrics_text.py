@@ -12,7 +12,6 @@ from pytest_rankcheck.explanation.gate_numbers import Decided, GateNumbers
 from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.reports.text.evidence_text import (
     evidence_lines,
-    group_lines,
     p_text,
     replay_lines,
     ties_text,
@@ -65,10 +64,6 @@ def headline(explanation: Explanation) -> str:
     most = next((each for each in regressed if each.fell_most), None)
     place = f", most in {quoted(most.label)}" if most else ""
     allowed = f"; allowed: {gates.pop()}" if len(gates) == 1 else ""
-    groups = verdicts[0].groups
-    if groups is not None:
-        other, tested = map(quoted, groups.names)
-        where = f"{set_text(explanation.kind, groups.log)}, {tested} against {other}"
     return f"{explanation.before_headline}{some} {word} on {where} ({size}){place}{allowed}"
 
 
@@ -120,8 +115,6 @@ def besides_numbers(explanation: Explanation) -> Iterator[str]:
     lost = verdict.lost_answers
     if lost is not None and lost.blocks and not _starts_with_lost_answers(explanation):
         yield lost.text
-    if verdict.groups is not None:
-        yield from group_lines(verdict.groups)
     if verdict.replay is not None:
         yield from replay_lines(verdict.replay)
 
@@ -197,10 +190,9 @@ def counts_text(part: Decided, verdict: GateNumbers) -> str:
     """Return ``38 queries worse, 21 better, 166 equal``; for two samples, their sizes."""
     counted = verdict.metric.kind.counted
     if part.earlier is not None:
-        then, now = quoted(verdict.sides.before), quoted(verdict.sides.now)
         return (
-            f"{counted(part.earlier)} {then}, {part.queries:,} {now}: different sessions, so "
-            "compared as two samples"
+            f"{counted(part.earlier)} in the baseline, {part.queries:,} now: different sessions, "
+            "so compared as two samples"
         )
     return f"{counted(part.losses or 0)} worse, {part.wins:,} better, {part.ties:,} equal"
 

@@ -30,8 +30,6 @@ def verdict_headline(verdict: GateNumbers, where: str) -> str:
     """
     leading = verdict.leading
     means, why = means_change(leading.before, leading.now), _why(verdict, leading)
-    if verdict.groups is not None:
-        return _group_headline(verdict, leading, means, why)
     queries = verdict.metric.kind.counted(leading.queries)
     where = f"{where} ({queries})"
     limits = limit_texts(verdict)
@@ -52,7 +50,7 @@ def verdict_headline(verdict: GateNumbers, where: str) -> str:
 
 def first_limit(verdict: GateNumbers) -> Limit | None:
     """Return which broken limit the first line of a verdict is about; None: the means."""
-    if verdict.leading.outcome == Outcome.REGRESSED or _is_left_open(verdict) or verdict.groups:
+    if verdict.leading.outcome == Outcome.REGRESSED or _is_left_open(verdict):
         return None
     return next(iter(limit_texts(verdict)), None)
 
@@ -103,26 +101,3 @@ def _why(verdict: GateNumbers, decision: Decided) -> str:
         beyond = "beyond" if decision.outcome == Outcome.REGRESSED else "within"
         chance += f", {beyond} the allowed {kind} of {fall}"
     return f"{chance} (p {p_text(decision.p)}, alpha {verdict.alpha:g})"
-
-
-def _group_headline(verdict: GateNumbers, leading: Decided, means: str, why: str) -> str:
-    """Return ``SuccessRate of group=B is worse than that of group=A on session log 'week': ...``.
-
-    Args:
-        verdict: a verdict on two groups.
-        leading: the decision that it rests on.
-        means: the means of both groups.
-        why: what the difference was compared with.
-    """
-    groups = verdict.groups
-    assert groups is not None
-    other, tested = map(quoted, groups.names)
-    log = f"on session log '{quoted(groups.log)}'"
-    if groups.leaves_open:
-        return (
-            f"{verdict.metric} of {tested} cannot be compared with that of {other} {log}: the "
-            f"groups do not have the planned sizes; {means}"
-        )
-    where = f" in {quoted(leading.label)}" if leading.label else ""
-    word = "is inconclusive against" if verdict.outcome == Outcome.INCONCLUSIVE else "is worse than"
-    return f"{verdict.metric} of {tested}{where} {word} that of {other} {log}: {means}; {why}"

@@ -17,7 +17,6 @@ from pytest_rankcheck.reports.findings import Note, Topic
 from pytest_rankcheck.reports.text.evidence_text import (
     evidence_lines,
     fell_word,
-    group_lines,
     p_text,
     power_text,
     replay_lines,
@@ -88,9 +87,7 @@ def inconclusive_text(verdict: Verdict, evaluation: Evaluation) -> str:
     """Return an inconclusive verdict with its evidence, in a line."""
     explained = verdict_numbers(verdict, has_evidence=True)
     lines = [verdict_headline(explained, golden_name(evaluation))]
-    if verdict.groups is not None:
-        lines += group_lines(verdict.groups)
-    elif verdict.replay is not None:
+    if verdict.replay is not None:
         lines += replay_lines(verdict.replay)
     lines += evidence_lines(explained)
     return "; ".join(lines)
