@@ -19,8 +19,7 @@ from pytest_rankcheck.assertions.entered_findings import (
     gate_row,
 )
 from pytest_rankcheck.errors import ConfigurationError, quoted
-from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES
+from pytest_rankcheck.evaluation.evaluation import MIN_QUERIES, Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.explanation.bounds import Bound, Bounded, bounded_places
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike

@@ -21,8 +21,7 @@ from pytest_rankcheck.baselines.register import Defaults
 from pytest_rankcheck.baselines.succession import looser_limits, unknown_metrics
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import BaselineError, RankcheckError
-from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.evaluation.metric_values import attributes_of
+from pytest_rankcheck.evaluation.evaluation import Evaluation, attributes_of
 from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.remedies import Place

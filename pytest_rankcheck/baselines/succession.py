@@ -21,8 +21,7 @@ from pytest_rankcheck.baselines.recorded_metric import RecordedMetric
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 from pytest_rankcheck.comparison.measurement import QueryOverlap
 from pytest_rankcheck.errors import quoted
-from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES
+from pytest_rankcheck.evaluation.evaluation import MIN_QUERIES, Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import EXACT
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.rankers.allowed_failures import allows_more

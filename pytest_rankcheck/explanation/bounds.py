@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from pytest_rankcheck.array_types import FloatArray
-from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.evaluation.metric_values import attributes_of
+from pytest_rankcheck.evaluation.evaluation import Evaluation, attributes_of
 
 _Values = TypeVar("_Values", float, FloatArray)
 

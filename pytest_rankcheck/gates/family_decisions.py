@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import plural
-from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES, attributes_of
+from pytest_rankcheck.evaluation.evaluation import MIN_QUERIES, attributes_of
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.gates.gate_rule import Evidence, GateRule
 from pytest_rankcheck.gates.limited_rule import LimitedRule

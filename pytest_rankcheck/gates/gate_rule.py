@@ -10,7 +10,7 @@ from typing import ClassVar
 from pytest_rankcheck.argument_checks import is_number
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import ConfigurationError, quoted
-from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES
+from pytest_rankcheck.evaluation.evaluation import MIN_QUERIES
 from pytest_rankcheck.evaluation.recorded_precision import EXACT, SLACK
 from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.metrics.metric_names import Metric

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from pytest_rankcheck.errors import MetricWarning, listed, plural, quoted
-from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES
+from pytest_rankcheck.evaluation.evaluation import MIN_QUERIES, Evaluation
 from pytest_rankcheck.golden.lint.lint_rule import LintOptions
 from pytest_rankcheck.golden.lint.linter import findings_of
 from pytest_rankcheck.metrics.metric_names import Metric, usual_metrics
