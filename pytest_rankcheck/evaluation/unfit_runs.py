@@ -6,7 +6,6 @@ assertion fails.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, compress
@@ -16,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray
-from pytest_rankcheck.document_ids import ATTRIBUTE, DocIdMap, differences, joining_rule
+from pytest_rankcheck.document_ids import ATTRIBUTE, differences, joining_rule
 from pytest_rankcheck.errors import RunError, listed, plural, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.run_golden_join import Joined
@@ -34,6 +33,10 @@ _SHOWN = 3
 _SAMPLE, _NEAR_TOP = 500, 10
 """In how many queries, evenly spread, and how far down a query's own document and repeated
 documents are searched for."""
+_KNOWN = (
+    "The golden set knows ranked documents, as candidates, from expectations or judged for other "
+    "queries, so the ids are right. Is the depth too small, or does the run have other query ids?"
+)
 _NO_TEXT = "no ranked chunk contains an expected text: compare the two, and lint the golden set"
 
 _MANY = 0.05
@@ -64,14 +67,13 @@ def refuse_unusable(name: str, golden: GoldenSet, joined: Joined, conventions: C
             f"run '{quoted(name)}' cannot be measured on golden set '{quoted(golden.name)}': "
             f"{_why_empty(golden, joined)}"
         )
-    ranked = {each.lstrip("0"): each for each in joined.extra if each.isdecimal()}
+    ranked = {each.lstrip("0") for each in joined.extra if each.isdecimal()}
     lost = [each for each in joined.missing if each.isdecimal() and each.lstrip("0") in ranked]
     if lost:  # some files or parts have the id "004" as 4
         raise RunError(
-            f"run '{quoted(name)}' has no query '{quoted(lost[0])}' of golden set "
-            f"'{quoted(golden.name)}', but '{quoted(ranked[lost[0].lstrip('0')])}' "
-            f"({plural(len(lost), 'such query', 'such queries')} in all): the ids differ in "
-            "leading zeros, which are lost when ids are read as numbers; read them as text"
+            f"run '{quoted(name)}' has {plural(len(lost), 'query', 'queries')} of golden set "
+            f"'{quoted(golden.name)}' without the leading zeros: {listed(lost)}; ids that are read "
+            "as numbers lose them, so read them as text"
         )
     for convention, query_ids, problem in (
         (conventions.missing, joined.missing, "lacks judged queries"),
@@ -134,22 +136,24 @@ def unmet_ids(name: str, golden: GoldenSet, joined: Joined, ranking: Rankings) -
         return None  # a ranker may miss the judged documents of a few queries
     # A spelling that joins most queries cannot be chance.
     is_sure = 2 * met > len(samples) and ":" not in "".join(rule)
-    why_known = "" if is_sure else _why_known(golden, joined, ranking)
-    few = f"no ranked document is judged in {'any of ' * (queries > 1)}the"
+    is_known = not is_sure and _knows_ranked(golden, joined, ranking)
+    few = "no ranked document is judged in any of"
     if meeting:
-        few = f"only {meeting:,} {'ranks' if meeting == 1 else 'rank'} a judged document, of the"
-    of = "only query" if queries == 1 else f"{queries:,} queries"
-    judged, ranked = _shown(samples, rule)
+        few = f"a judged document is ranked in only {meeting:,} of"
+    judged, ranked = (
+        list(dict.fromkeys(each[0] for each in side if each))[:_SHOWN]
+        for side in zip(*samples, strict=True)
+    )
     lines = (
         (
-            f"run '{quoted(name)}' on golden set '{quoted(golden.name)}': {few} {of} with a "
-            "relevant judgment"
+            f"run '{quoted(name)}' on golden set '{quoted(golden.name)}': {few} the "
+            f"{plural(queries, 'query', 'queries')} with a relevant judgment"
         ),
         f"judged: {listed(judged)}",
         f"ranked: {listed(ranked) or 'nothing'}",
-        why_known or (_NO_TEXT if golden.by_text else _advice(golden, rule)),
+        _KNOWN if is_known else _NO_TEXT if golden.by_text else _advice(golden, rule),
     )
-    return UnmetIds(lines, not meeting and queries >= _REFUSED_FROM and not why_known)
+    return UnmetIds(lines, not meeting and queries >= _REFUSED_FROM and not is_known)
 
 
 def document_notes(golden: GoldenSet, ranking: Rankings) -> Iterator[tuple[str, bool]]:
@@ -163,14 +167,6 @@ def document_notes(golden: GoldenSet, ranking: Rankings) -> Iterator[tuple[str, 
             "own_document=drop (rankcheck_conventions) leaves it out, as BEIR does"
         )
         yield text, 2 * len(own) >= len(sample)
-    counts = {each: Counter(ranking(each)[:_NEAR_TOP]).most_common(1) for each in sample}
-    if again := {each: most[0] for each, most in counts.items() if most and most[0][1] > 1}:
-        query_id, (doc_id, times) = max(again.items(), key=lambda each: each[1][1])
-        text = (
-            f"{len(again):,} of {plural(len(sample), 'query', 'queries')} repeat a document in the "
-            f"top {_NEAR_TOP}, most '{quoted(query_id)}': '{quoted(doc_id)}' {times} times"
-        )
-        yield text, False
     if golden.catalogue is None or golden.doc_id is None or ATTRIBUTE not in golden.doc_id.name:
         return
     ranked = [*chain.from_iterable(map(ranking, golden.query_ids))]
@@ -228,57 +224,18 @@ def _ids(golden: GoldenSet, chosen: BoolArray) -> Sequence[str]:
     return [golden.query_ids[code] for code in np.flatnonzero(chosen).tolist()]
 
 
-def _why_known(golden: GoldenSet, joined: Joined, ranking: Rankings) -> str:
-    """Return how the golden set knows ranked documents that it does not judge for those queries.
-
-    If it knows them, the ids are right and the ranker may be bad. Empty if it does not.
-    """
-    ranked = {
-        query_id: set(ranking(query_id)[:_SAMPLED_IDS])
-        for query_id in _ids(golden, joined.is_ranked)
-    }
+def _knows_ranked(golden: GoldenSet, joined: Joined, ranking: Rankings) -> bool:
+    """Whether a golden set knows ranked documents that it does not judge for those queries."""
+    known = set(chain.from_iterable(map(golden.grades, golden.query_ids)))
     for expectation in golden.expectations:
-        documents = (*expectation.documents, *expectation.others)
-        if not ranked.get(expectation.query, set()).isdisjoint(documents):
-            return (
-                "The golden set has expectations on the ranked documents, so their ids are right. "
-                "Are the judged documents in the index?"
-            )
-    if golden.contents.candidates and any(
-        not doc_ids.isdisjoint(golden.candidates_of(query_id))
+        known.update(expectation.documents, expectation.others)
+    ranked = {each: {*ranking(each)[:_SAMPLED_IDS]} for each in _ids(golden, joined.is_ranked)}
+    return any(
+        not (known.isdisjoint(doc_ids) and doc_ids.isdisjoint(golden.candidates_of(query_id)))
         for query_id, doc_ids in ranked.items()
-    ):
-        return (
-            "The ranked documents are candidates in the golden set, so their ids are right, but "
-            "no judged document is in the ranking: raise the depth, or improve the ranker"
-        )
-    judged = set(chain.from_iterable(golden.grades(query_id) for query_id in golden.query_ids))
-    if any(not judged.isdisjoint(doc_ids) for doc_ids in ranked.values()):
-        return (
-            "Ranked documents are judged for other queries. Does the ranker return the results of "
-            "another query, or does the run use other query ids than the golden set?"
-        )
-    return ""
+    )
 
 
 def _best(grades: Mapping[str, float]) -> Sequence[str]:
     """Return judged documents of a query, the best grades first."""
     return sorted(grades, key=lambda doc_id: -grades[doc_id])[:_SAMPLED_IDS]
-
-
-def _shown(
-    samples: Sequence[tuple[Sequence[str], Sequence[str]]], rule: Sequence[str]
-) -> tuple[Sequence[str], Sequence[str]]:
-    """Return a few ids of each side; with a rule, those that it makes equal, in the same order."""
-    if not rule:
-        judged, ranked = (
-            dict.fromkeys(chain.from_iterable(side)) for side in zip(*samples, strict=True)
-        )
-        return list(judged)[:_SHOWN], list(ranked)[:_SHOWN]
-    to_id = DocIdMap(rule)
-    pairs: list[tuple[str, str]] = []
-    for judged_ids, ranked_ids in samples:
-        spelled = {to_id(doc_id): doc_id for doc_id in reversed(ranked_ids)}
-        found = [(doc, spelled[to_id(doc)]) for doc in judged_ids if to_id(doc) in spelled]
-        pairs += found[:1]
-    return [doc for doc, _ in pairs[:_SHOWN]], [doc for _, doc in pairs[:_SHOWN]]

@@ -110,12 +110,6 @@ def test_a_failure_names_what_is_repeated_and_where() -> None:
         assert_not_regressed(AGAIN, then, "Duplicates@5")
 
 
-def test_a_note_says_which_answer_repeats_a_document_most() -> None:
-    text = "2 of 4 queries repeat a document in the top 10, most 'q1': 'a' 3 times"
-    assert AGAIN.source.document_notes[text] is False
-    assert evaluate(Run.from_dict(RANKINGS), GOLDEN).source.document_notes == {}
-
-
 def test_chunks_that_are_mapped_to_their_source_repeat_it() -> None:
     chunks = {"q1": ["s#1", "s#4", "t#2", "s#9"]}
     golden = GoldenSet.from_dict({"q1": {"s": 1}}, doc_id="before:#")

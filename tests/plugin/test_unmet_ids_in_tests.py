@@ -63,7 +63,9 @@ def test_ids_that_hardly_meet_are_noted_in_the_summary_and_in_reports(project: P
     result.assert_outcomes(failed=1)
     text = text_of(result)
     assert "warning: hardly any ranked document is judged:" in text
-    assert "only 1 ranks a judged document, of the 120 queries with a relevant judgment" in text
+    assert (
+        "a judged document is ranked in only 1 of the 120 queries with a relevant judgment" in text
+    )
     assert "judge them before you decide" not in text
     notes = json.loads((project.path / "report.json").read_text("utf-8"))["notes"]
     assert any(note["topic"] == "unmet-ids" for note in notes)
