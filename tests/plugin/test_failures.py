@@ -72,7 +72,7 @@ def test_a_failed_query_scores_0_in_bounds_and_is_left_out_of_comparisons(
     # 78 of 80 queries have RR 1; in the comparison both sides have 1, also on query 5.
     assert "RR - 0.9750 - at least 0.5000; 2 queries failed" in text
     assert "RR 1.0000 1.0000 +0.0000 passed; 2 queries failed" in text
-    assert "RR 1.0000 1.0000 +0.0000 passed [locale=en]" in text
+    assert "RR[locale=en] 1.0000 1.0000 +0.0000 passed" in text
     words = "q003 (failed: TimeoutError: no answer to query 3), q005 (failed: TimeoutError"
     assert f"2 of 80 queries have an empty answer: {words}" in text
 
