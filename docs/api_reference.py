@@ -125,7 +125,7 @@ GROUPS = (
 INTERNAL = {
     "ComparedValues": "size is_same test_name effective_size is_coarse",
     "Comparison": "answers places other_places all_ids all_units by_earlier_terms slice_places "
-    "crossing tops noise_caveats",
+    "crossing tops",
     "Differences": "gains degrees",
     "Evaluation": "fits refuse_no_value differences_at recorded_metrics slice_places "
     "computed cluster_names gaps weights_of averaged "
@@ -142,7 +142,7 @@ INTERNAL = {
     "SessionLog": "trails repeated_users cluster_names",
     "RecordedMetric": "of averaging with_noise_of",
     "RunNoise": "pooled by_earlier_terms refuse_units spread share_text test_name unknown planned "
-    "of_first of_earlier_set",
+    "of_first",
     "RecordedQueries": "of",
     "Change": "from_dict fall is_covered is_undone",
     "Decision": "left_open",

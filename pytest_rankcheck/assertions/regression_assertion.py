@@ -37,6 +37,7 @@ from pytest_rankcheck.reports.ledger import (
     wants_evidence,
     wants_proof,
 )
+from pytest_rankcheck.statistics.run_noise import RunNoise
 
 if TYPE_CHECKING:
     from pytest_rankcheck.explanation.explanation import Explanation
@@ -176,10 +177,9 @@ def _explained_falls(
     from pytest_rankcheck.explanation.explained_failures import explained_falls
     from pytest_rankcheck.reports.text.wording import caveats
 
-    has_noise = any(verdict.overall.pairs.noise is not None for verdict in verdicts.values())
-    more = comparison.noise_caveats() if has_noise else ()
-    told = caveats(comparison.evaluation, verdicts, more)
-    empty, other = comparison.evaluation.unanswered, comparison.other
+    evaluation, other = comparison.evaluation, comparison.other
+    more = () if evaluation.of_rankings is evaluation else (RunNoise.of_first,)
+    told, empty = caveats(evaluation, verdicts, more), evaluation.unanswered
     known = other.tops(1) if empty and other.known_depth != 0 else {}
     if all(query in known and not known[query] for query in empty):
         told = {**told, "unanswered": ""}  # what was empty before explains no fall

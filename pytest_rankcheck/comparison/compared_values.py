@@ -16,13 +16,11 @@ from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.statistics.mean_differences import UNSEEN_GAIN, Differences
 from pytest_rankcheck.statistics.run_noise import RunNoise
+from pytest_rankcheck.statistics.sample_size import contributions, effective_count, unit_means
 from pytest_rankcheck.statistics.sign_flip import (
-    MOST_EXACT,
-    FallTest,
     SignFlip,
     has_one_size,
 )
-from pytest_rankcheck.statistics.weighted_clusters import contributions, effective_count, unit_means
 
 _MANY = 100
 """With at least this many units, the smallest detectable fall is detected as often as planned."""
@@ -85,7 +83,7 @@ class ComparedValues(ABC):
         """How precisely the mean gain is known, and how small a fall could be detected."""
 
     @abstractmethod
-    def p_of_fall(self, test: FallTest = "sign_flip") -> float:
+    def p_of_fall(self) -> float:
         """Return the one-sided p of a fall; small if chance does not explain the fall."""
 
     @property
@@ -109,12 +107,12 @@ class ComparedValues(ABC):
         return self.units < _MANY and bool(is_coarse)
 
     @abstractmethod
-    def smallest_p(self, test: FallTest = "sign_flip") -> float:
+    def smallest_p(self) -> float:
         """Return the smallest p that a fall could have with this many changed units."""
 
-    def p_of_rise(self, test: FallTest = "sign_flip") -> float:
+    def p_of_rise(self) -> float:
         """Return the one-sided p of a rise; small if chance does not explain the gain."""
-        return replace(self, before=self.after, after=self.before).p_of_fall(test)
+        return replace(self, before=self.after, after=self.before).p_of_fall()
 
     @cached_property
     def mean_before(self) -> float:
@@ -230,11 +228,11 @@ class Paired(ComparedValues):
             return UNSEEN_GAIN
         return self.differences.unseen_gain * self.units / largest
 
-    def p_of_fall(self, test: FallTest = "sign_flip") -> float:
+    def p_of_fall(self) -> float:
         """Return the one-sided p of a fall; small if chance does not explain the fall.
 
         NaN without queries, and for a metric of the whole run. With several runs, it is that of
-        Student's t over both sources of noise, whatever the test.
+        Student's t over both sources of noise.
 
         One gain that was not sampled, of a quarter of the largest change, is added to the
         differences (see ``mean_differences``): without it, many small falls with a few large gains
@@ -244,9 +242,7 @@ class Paired(ComparedValues):
             return math.nan
         if self.noise is not None:
             return self.differences.fall_p()
-        if test == "sign_flip":
-            return self._sign_flip.p
-        return Differences(self.contributions).fall_p(self.unseen_gain)
+        return self._sign_flip.p
 
     @cached_property
     def _sign_flip(self) -> SignFlip:
@@ -254,19 +250,17 @@ class Paired(ComparedValues):
 
     @property
     def test_name(self) -> str:
-        """Sign flips, or with several runs Student's t, whatever the gate's test."""
+        """Sign flips, or with several runs Student's t."""
         return "paired sign-flip test" if self.noise is None else self.noise.test_name
 
-    def smallest_p(self, test: FallTest = "sign_flip") -> float:
+    def smallest_p(self) -> float:
         """Return the smallest p that a fall could have with this many changed units.
 
         It is the p of a fall in which each of them lost as much as it changed.
         """
         if self.noise is not None:
             return replace(self.differences, gains=-np.abs(self.gains)).fall_p()
-        if test == "sign_flip" or self.changed_units > MOST_EXACT:
-            return self._sign_flip.smallest_p
-        return Differences(-np.abs(self.contributions)).fall_p(self.unseen_gain)
+        return self._sign_flip.smallest_p
 
     def counted(self) -> Paired:
         """Return only the queries with a value on both sides."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from functools import cached_property
 from html import escape
@@ -24,7 +24,6 @@ from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike, usual_metrics
 from pytest_rankcheck.statistics.run_noise import RunNoise
-from pytest_rankcheck.statistics.sign_flip import FallTest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -229,26 +228,19 @@ class Comparison(QueryOverlap):
             noise = noise.by_earlier_terms()
         return pairs if noise is None else replace(pairs, noise=noise)
 
-    def noise_caveats(self) -> Iterator[str]:
-        """Yield which runs the values and the documents come from, if there are replicates."""
-        if self.evaluation.of_rankings is not self.evaluation:
-            yield RunNoise.of_first
-        is_recorded = self.other.recorded_metrics and not isinstance(self.other, Evaluation)
-        if is_recorded and (self.added or self.removed or self.changed):
-            yield RunNoise.of_earlier_set
-
     # --- what users ask ----------------------------------------------------------------------
 
     @checked_arguments
-    def p(self, metric: MetricLike, test: FallTest = "sign_flip") -> float:
+    def p(self, metric: MetricLike) -> float:
         """Return the one-sided p of a fall: small if chance does not explain it.
+
+        It is that of a paired sign-flip test. For two samples, it is that of Welch's t-test or, if
+        one has fewer than 1,000 values, of a permutation test.
 
         Args:
             metric: a name such as ``"nDCG@10"``, a ``Metric`` or an ir_measures object.
-            test: ``"sign_flip"`` or ``"t"``, paired by query. For two samples, p is that of Welch's
-                t-test or, if one has fewer than 1,000 values, of a permutation test.
         """
-        return self.values(metric).p_of_fall(test)
+        return self.values(metric).p_of_fall()
 
     @checked_arguments
     def interval(self, metric: MetricLike, level: float = 0.95) -> tuple[float, float]:

@@ -15,7 +15,7 @@ from pytest_rankcheck.comparison.cause import LEVEL, Cause, CauseKind, Fall, Ran
 from pytest_rankcheck.comparison.rank_changes import TOP, crossed_in
 from pytest_rankcheck.document_ids import DocIdMap, joining_rule
 from pytest_rankcheck.errors import ConfigurationError, GoldenSetError
-from pytest_rankcheck.statistics.enrichment import more_falls_p
+from pytest_rankcheck.statistics.counts import more_falls_p
 
 _SHORT = 10
 """A ranking is short if it has fewer documents."""

@@ -11,10 +11,8 @@ import numpy as np
 from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
-from pytest_rankcheck.statistics.permutation import smallest_permutation_p
-from pytest_rankcheck.statistics.sign_flip import FallTest
-from pytest_rankcheck.statistics.two_samples import LARGE_SAMPLE, TwoSamples
-from pytest_rankcheck.statistics.weighted_clusters import unit_means
+from pytest_rankcheck.statistics.sample_size import unit_means
+from pytest_rankcheck.statistics.two_samples import LARGE_SAMPLE, TwoSamples, smallest_permutation_p
 
 
 @dataclass(frozen=True, repr=False)
@@ -90,11 +88,11 @@ class Unpaired(ComparedValues):
             full_range=high - low,
         )
 
-    def p_of_fall(self, test: FallTest = "sign_flip") -> float:
+    def p_of_fall(self) -> float:
         """Return the one-sided p of a test of two samples."""
         return self.differences.p_of_fall()
 
-    def p_of_rise(self, test: FallTest = "sign_flip") -> float:
+    def p_of_rise(self) -> float:
         """Return the one-sided p of a rise; small if the gain is more than chance."""
         found = self.differences
         now, before = (found.gains, found.weights), (found.before, found.before_weights)
@@ -106,6 +104,6 @@ class Unpaired(ComparedValues):
         name = "permutation test" if self.units < LARGE_SAMPLE else "Welch's t-test"
         return f"{name} of two samples{'' if self.clusters is None else ' of clusters'}"
 
-    def smallest_p(self, test: FallTest = "sign_flip") -> float:
+    def smallest_p(self) -> float:
         """Return the smallest p that a fall could have in samples of these sizes."""
         return smallest_permutation_p(*self.unit_counts)

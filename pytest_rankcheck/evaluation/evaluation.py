@@ -28,17 +28,16 @@ from pytest_rankcheck.metrics.averages import median_of
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.rankers.ranking import TieOrder
 from pytest_rankcheck.rankers.run import Run
+from pytest_rankcheck.statistics.counts import quantile_interval
 from pytest_rankcheck.statistics.mean_differences import UNSEEN_WEIGHTED_GAIN, Differences
-from pytest_rankcheck.statistics.quantile_interval import quantile_interval
 from pytest_rankcheck.statistics.run_noise import Averaged
-from pytest_rankcheck.statistics.weighted_clusters import unit_means
+from pytest_rankcheck.statistics.sample_size import unit_means
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from pytest_rankcheck.evaluation.unfit_runs import Gaps
     from pytest_rankcheck.golden.golden_set import GoldenSet
-    from pytest_rankcheck.statistics.two_samples import Sample
 
 
 MIN_QUERIES = 30
@@ -314,15 +313,11 @@ class Evaluation:
             places: the places of the queries in `query_ids`.
             values: a value for each query, ``[Q]``; NaN is left out.
         """
-        own, clusters, weights = self._sample(metric, places, values)
-        return Differences(*unit_means(own, weights, clusters), drawn_share=self.drawn_share)
-
-    def _sample(self, metric: Metric, places: Sequence[int], values: FloatArray) -> Sample:
-        """Return the values at some places without NaN, their units and weights."""
         chosen = np.asarray(places, dtype=np.intp)
         kept = chosen[~np.isnan(values[chosen])]
         clusters = None if self.clusters is None else self.clusters[kept]
-        return values[kept], clusters, self.weights_of(metric, kept)
+        units = unit_means(values[kept], self.weights_of(metric, kept), clusters)
+        return Differences(*units, drawn_share=self.drawn_share)
 
     def per_query(self, metric: MetricLike) -> pd.Series:
         """Return the value of each query, indexed by ``query_id``, named after the metric."""
@@ -348,9 +343,7 @@ class Evaluation:
         """Return the mean of each slice, with its interval, indexed by the attribute's value.
 
         Columns: ``mean``; ``queries``, those with a value; ``low`` and ``high``, the 95% interval
-        of the mean; ``p``, two-sided, of Welch's t-test of the slice against all other queries. p
-        is not corrected for several slices, and NaN if a cluster has queries in the slice and
-        outside it. Clusters and weights count; if the mean is a median or a sum, the last three are
+        of the mean. Clusters and weights count; if the mean is a median or a sum, the last two are
         NaN.
 
         Raises:
@@ -358,21 +351,17 @@ class Evaluation:
         """
         import pandas as pd
 
-        from pytest_rankcheck.statistics.two_samples import p_of_difference
-
         parsed = Metric.parse(metric)
         slices, values = self.slices(attribute), self.values(parsed)
         rows = []
         for ids in slices.values():
             places = self.places(ids)
-            own = self._sample(parsed, places, values)
-            low = high = p = math.nan
+            count = np.count_nonzero(~np.isnan(values[places]))
+            low = high = math.nan
             if parsed.definition.is_mean_of_values:
-                outside = np.setdiff1d(np.arange(len(values)), places).tolist()
-                p = p_of_difference(self._sample(parsed, outside, values), own)
                 low, high = self.differences_at(parsed, places, values).interval()
-            rows.append((self.mean_at(parsed, places), len(own[0]), low, high, p))
-        columns = ["mean", "queries", "low", "high", "p"]
+            rows.append((self.mean_at(parsed, places), count, low, high))
+        columns = ["mean", "queries", "low", "high"]
         return pd.DataFrame(rows, columns=columns, index=pd.Index(list(slices), name=attribute))
 
     @checked_arguments

@@ -11,8 +11,7 @@ from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import plural
 from pytest_rankcheck.evaluation.evaluation import MIN_QUERIES, attributes_of
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
-from pytest_rankcheck.gates.gate_rule import Evidence, GateRule
-from pytest_rankcheck.gates.limited_rule import LimitedRule
+from pytest_rankcheck.gates.gate_rule import Evidence, GateRule, LimitedRule
 from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict, gaps_of
 from pytest_rankcheck.gates.verdict_evidence import (
     refuse_order_of_log,

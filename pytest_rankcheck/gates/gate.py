@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.argument_checks import checked_arguments
+from pytest_rankcheck.gates.decision_rules import (
+    NoninferiorityRule,
+    SignificanceRule,
+    ToleranceRule,
+)
 from pytest_rankcheck.gates.family_decisions import decide_family
-from pytest_rankcheck.gates.gate_rule import LOST_ANSWERS, RAISE_ALPHA, ToleranceRule
-from pytest_rankcheck.gates.limited_rule import LimitedRule
+from pytest_rankcheck.gates.gate_rule import LOST_ANSWERS, RAISE_ALPHA, LimitedRule
 from pytest_rankcheck.gates.verdict import Verdict
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
-from pytest_rankcheck.statistics.sign_flip import FallTest
 
 if TYPE_CHECKING:
     from pytest_rankcheck.comparison.comparison import Comparison
@@ -61,7 +64,6 @@ class Gate(LimitedRule):
         alpha: float = 0.05,
         min_drop: float = 0.0,
         *,
-        test: FallTest = "sign_flip",
         raise_alpha: float = RAISE_ALPHA,
         lost_answers: int = LOST_ANSWERS,
         max_query_drop: float | None = None,
@@ -70,14 +72,14 @@ class Gate(LimitedRule):
     ) -> Gate:
         """Regressed if the mean fell by more than ``min_drop``, and by more than chance explains.
 
-        Blocks a change without a fall with probability ``alpha`` at most. A real fall that is too
-        small to detect with this many queries passes; `Gate.noninferior` calls it inconclusive.
+        A paired, one-sided sign-flip test decides, corrected by Holm for all queries and slices
+        together. It blocks a change without a fall with probability ``alpha`` at most. A real fall
+        that is too small to detect with this many queries passes; `Gate.noninferior` calls it
+        inconclusive.
 
         Args:
             alpha: the probability of blocking a change without a fall.
             min_drop: a smaller fall never blocks, however certain it is.
-            test: ``"sign_flip"`` or ``"t"``, paired by query and one-sided;
-                corrected by Holm for all queries and slices together.
             raise_alpha: an update raises the baseline if the gain is significant at this level.
             lost_answers: it also blocks, whatever ``min_drop`` is, if at least this many queries,
                 and at least 4% of those compared, had a relevant document among their first three
@@ -91,12 +93,9 @@ class Gate(LimitedRule):
         Raises:
             ConfigurationError: a value is out of its range.
         """
-        from pytest_rankcheck.gates.statistical_rules import SignificanceRule
-
         rule = SignificanceRule(
             alpha=alpha,
             min_drop=min_drop,
-            test=test,
             raise_alpha=raise_alpha,
             lost_answers=lost_answers,
         )
@@ -108,7 +107,6 @@ class Gate(LimitedRule):
         margin: float,
         alpha: float = 0.05,
         *,
-        test: FallTest = "sign_flip",
         raise_alpha: float = RAISE_ALPHA,
         lost_answers: int = LOST_ANSWERS,
         max_query_drop: float | None = None,
@@ -125,7 +123,6 @@ class Gate(LimitedRule):
             margin: the fall that would matter, in the metric's own unit.
             alpha: the probability of passing a fall of the margin, and of blocking a change without
                 a fall.
-            test: as in `significant`.
             raise_alpha: as in `significant`.
             lost_answers: as in `significant`.
             max_query_drop: no single query may fall by more than this; None: any fall is allowed.
@@ -136,12 +133,9 @@ class Gate(LimitedRule):
         Raises:
             ConfigurationError: a value is out of its range.
         """
-        from pytest_rankcheck.gates.statistical_rules import NoninferiorityRule
-
         rule = NoninferiorityRule(
             margin=margin,
             alpha=alpha,
-            test=test,
             raise_alpha=raise_alpha,
             lost_answers=lost_answers,
         )

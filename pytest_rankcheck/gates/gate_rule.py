@@ -1,4 +1,4 @@
-"""The rule inside a gate: how far a mean may fall, and what is decided on each set of queries."""
+"""The rule of a gate: what is decided on each set of queries, and limits for single ones."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pytest_rankcheck.argument_checks import is_number
+from pytest_rankcheck.argument_checks import check_whole_number, is_number
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.evaluation import MIN_QUERIES
 from pytest_rankcheck.evaluation.recorded_precision import EXACT, SLACK
 from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.remedies import measure_noise
-from pytest_rankcheck.statistics.run_noise import RunNoise
 
 RAISE_ALPHA = 0.002
 """The usual level at which a gain is significant, so that an update raises the baseline.
@@ -50,6 +48,8 @@ class GateRule(ABC):
 
     can_be_inconclusive: ClassVar[bool] = True
     """Whether it can be inconclusive; on the replay of a log, any rule can."""
+    is_tested: ClassVar[bool] = True
+    """Whether more slices make it less strict, because p-values are corrected for all of them."""
 
     @abstractmethod
     def allowed(self, values: ComparedValues) -> float:
@@ -127,64 +127,6 @@ def outcome_by_mean(
     return Outcome.BETTER if values.gain > SLACK else Outcome.EQUAL
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToleranceRule(GateRule):
-    """A fixed allowance: see `Gate.tolerance`."""
-
-    can_be_inconclusive = False
-
-    abs: float = 0.0
-    rel: float = 0.0
-    noise: float = 0.0
-
-    def __post_init__(self) -> None:
-        for name in ("abs", "rel", "noise"):
-            check_allowance(name, getattr(self, name))
-
-    def __str__(self) -> str:
-        noise = f", noise={number_text(self.noise)}" if self.noise else ""
-        return f"tolerance(abs={number_text(self.abs)}, rel={number_text(self.rel)}{noise})"
-
-    def refuse_misfit(self, metric: Metric) -> None:
-        """Refuse an allowance of the metric's whole range.
-
-        Raises:
-            ConfigurationError: naming the parameter, and what it means.
-        """
-        refuse_too_wide("abs", self.abs, metric, "no mean can fall")
-        if self.rel >= 1 and metric.higher_is_better:
-            raise ConfigurationError(
-                f"rel={number_text(self.rel)} lets {metric} fall by {self.rel:.0%} of its "
-                "baseline, so the gate can never fail. rel is the tolerance: the allowed fall as a "
-                f"share of the baseline's mean, such as rel=0.02. The lowest relevant grade is "
-                "rel= of the metric, or rel_level= of a named assertion"
-            )
-
-    def is_at_least_as_strict_as(self, other: GateRule) -> bool:
-        """Return whether no allowance is larger than the other tolerance's."""
-        return (
-            isinstance(other, ToleranceRule)
-            and self.abs <= other.abs
-            and self.rel <= other.rel
-            and self.noise <= other.noise
-        )
-
-    def allowed(self, values: ComparedValues) -> float:
-        """Return the largest of ``abs``, ``rel`` x the mean before, and ``noise`` x the noise.
-
-        Raises:
-            ConfigurationError: ``noise`` is set, but neither side averages several runs.
-        """
-        if self.noise and values.noise is None:
-            raise ConfigurationError(
-                f"{values.metric}: the gate {self} {RunNoise.unknown}\n  {measure_noise()}"
-            )
-        before = values.mean_before
-        share = self.rel * math.fabs(before) if math.isfinite(before) else 0.0
-        error = values.noise.error if values.noise is not None else 0.0
-        return max(self.abs, share, self.noise * error)
-
-
 def check_allowance(name: str, value: object) -> None:
     """Refuse an allowed fall that is not a number of at least 0.
 
@@ -226,3 +168,104 @@ def number_text(value: float) -> str:
     """Return a number as the configuration writes it: short, but without loss."""
     short = f"{value:g}"
     return short if float(short) == value else repr(float(value))
+
+
+INCONCLUSIVE = ("pass", "warn", "fail")
+"""How an inconclusive verdict can count, the strictest last."""
+
+
+@dataclass(frozen=True, slots=True)
+class LimitedRule:
+    """A rule that decides whether a metric regressed, with limits for queries and slices."""
+
+    rule: GateRule
+    """What decides on the means."""
+    max_query_drop: float | None = None
+    """No single query may fall by more than this; None: any fall is allowed."""
+    max_gap: float | None = None
+    """The largest allowed gap between the slices of one attribute; None: any."""
+    min_queries: int | None = None
+    """A slice with fewer queries is reported, not gated; None: see `smallest_slice`."""
+    inconclusive: str | None = None
+    """How an inconclusive verdict counts: `pass`, `warn` or `fail`; None: as configured."""
+
+    def __post_init__(self) -> None:
+        for name in ("max_query_drop", "max_gap"):
+            if getattr(self, name) is not None:
+                check_allowance(name, getattr(self, name))
+        if self.inconclusive not in (None, *INCONCLUSIVE):
+            raise ConfigurationError(
+                f"inconclusive={quoted(self.inconclusive)} is invalid; give pass, warn or fail"
+            )
+        if self.min_queries is not None:
+            check_whole_number("min_queries", self.min_queries, 0, ConfigurationError)
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def text(self) -> str:
+        """The complete gate as the configuration writes it, with every limit that was given."""
+        limits = {
+            name: getattr(self, name) for name in ("max_query_drop", "max_gap", "min_queries")
+        }
+        name, _, parameters = str(self.rule).removesuffix(")").partition("(")
+        given = [parameters] if parameters else []
+        given += [f"{key}={number_text(v)}" for key, v in limits.items() if v is not None]
+        if self.inconclusive not in (None, "warn"):  # a record that does not say has the default
+            # `pass` is a keyword of Python, whose grammar gates are parsed with
+            given.append(
+                "inconclusive=fail" if self.inconclusive == "fail" else "inconclusive='pass'"
+            )
+        return f"{name}({', '.join(given)})"
+
+    @property
+    def smallest_slice(self) -> int:
+        """The smallest number of queries that a gated slice has, at least 1.
+
+        Without ``min_queries`` the rule decides: 30 for a tolerance; for a statistical gate, as
+        many as a significant fall takes (5 at an alpha of 5%).
+        """
+        return max(1, self.rule.smallest_slice if self.min_queries is None else self.min_queries)
+
+    def is_at_least_as_strict_as(self, other: LimitedRule) -> bool:
+        """Return whether it certainly blocks whatever another gate blocks; False if in doubt.
+
+        Slices form one family with all queries. For a statistical gate, more slices mean a larger
+        correction, so both must gate the same ones.
+        """
+        gates_its_slices = (
+            self.smallest_slice <= other.smallest_slice
+            if not self.rule.is_tested
+            else self.min_queries == other.min_queries
+        )
+        return (
+            self.rule.is_at_least_as_strict_as(other.rule)
+            and gates_its_slices
+            and _limits_at_least(self.max_query_drop, other.max_query_drop)
+            and _limits_at_least(self.max_gap, other.max_gap)
+            and self._strictness >= other._strictness
+        )
+
+    @property
+    def _strictness(self) -> int:
+        return INCONCLUSIVE.index(self.inconclusive or "warn")
+
+    def refuse_misfit(self, metric: Metric) -> None:
+        """Refuse a metric on which the gate cannot decide, or could never fail.
+
+        Raises:
+            ConfigurationError: naming the metric, and what to give instead.
+        """
+        looks_at_parts = self.max_query_drop is not None or self.max_gap is not None
+        metric.kind.refuse_gate(metric, self.text, looks_at_parts=looks_at_parts)
+        self.rule.refuse_misfit(metric)
+        if self.max_query_drop is not None:
+            refuse_too_wide("max_query_drop", self.max_query_drop, metric, "no query can fall")
+        if self.max_gap is not None:
+            refuse_too_wide("max_gap", self.max_gap, metric, "no two slices can differ")
+
+
+def _limits_at_least(limit: float | None, other: float | None) -> bool:
+    """Return whether a limit allows no more than another; None allows everything."""
+    return other is None or (limit is not None and limit <= other)

@@ -30,7 +30,11 @@ import numpy as np
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.statistics.run_noise import RunNoise
-from pytest_rankcheck.statistics.weighted_clusters import effective_count, linearised
+from pytest_rankcheck.statistics.sample_size import (
+    deviation_interval,
+    effective_count,
+    linearised,
+)
 
 UNSEEN_GAIN = 0.25
 """A test of a fall adds one gain of this share of the largest change."""
@@ -212,19 +216,16 @@ class Differences:
             return float(mean <= -margin)
         return float(stdtr(degrees, -(mean + margin) / error))
 
-    def fall_p(self, unseen_gain: float = UNSEEN_GAIN) -> float:
+    def fall_p(self) -> float:
         """Return the one-sided p of a fall by Student's t, in [0, 1]; 1 without any differences.
 
         One gain that was not sampled is added (see the module).
-
-        Args:
-            unseen_gain: that gain, as a share of the largest change.
         """
         if not self.count:
             return 1.0
         from scipy.special import stdtr  # scipy.stats takes half a second to import
 
-        gains, weights = self.with_value(unseen_gain * float(np.abs(self.gains).max()))
+        gains, weights = self.with_value(UNSEEN_GAIN * float(np.abs(self.gains).max()))
         longer = replace(self, gains=gains, weights=weights)
         if not longer.error > 0:
             return float(longer.mean >= 0)
@@ -287,8 +288,6 @@ class Differences:
 
     def deviation_interval(self) -> tuple[float, float]:
         """Return the 80% interval of `deviation`; NaN if only one unit changed."""
-        from pytest_rankcheck.statistics.sample_size import deviation_interval
-
         return deviation_interval((linearised(self.gains, self.weights, None),))
 
     @property

@@ -43,21 +43,13 @@ def _squares(means: Sequence[float]) -> float:
     return float(((values - values.mean()) ** 2).sum()) if len(values) else 0.0
 
 
-def _ratio(variance: float, other: float) -> float:
-    if other > 0:
-        return variance / other
-    return math.inf if variance > 0 else 1.0
-
-
-def _p_of_ratio(ratio: float, degrees: int, other_degrees: int) -> float:
-    """Return the p of a ratio of variances at least as large, by an F test."""
-    if ratio <= 1:
-        return 1.0
-    if math.isinf(ratio):
-        return 0.0
+def _is_implausible(variance: float, degrees: int, before: float, degrees_before: int) -> bool:
+    """Return whether a variance is larger than the one before, by an F test at 1%."""
+    if not variance > before:
+        return False
     from scipy.special import fdtrc
 
-    return float(fdtrc(degrees, other_degrees, ratio))
+    return not before > 0 or bool(fdtrc(degrees, degrees_before, variance / before) < IMPLAUSIBLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +69,6 @@ class RunNoise:
     """What messages add to a number of queries."""
     of_first: ClassVar[str] = "values are means of the replicates; documents are those of the first"
     """What messages add where documents explain values."""
-    of_earlier_set: ClassVar[str] = (
-        "the golden set changed: the baseline's noise was measured on the old one"
-    )
-    """What messages add where the golden set has changed."""
 
     deviation: float
     """The standard deviation of the mean of one run, s_r."""
@@ -101,8 +89,8 @@ class RunNoise:
         sides = [(len(side.means) - 1, _squares(side.means)) for side in (before, now)]
         (degrees_before, squares_before), (degrees_now, squares_now) = sides
         if degrees_before > 0 and degrees_now > 0:
-            ratio = _ratio(squares_now / degrees_now, squares_before / degrees_before)
-            if _p_of_ratio(ratio, degrees_now, degrees_before) < IMPLAUSIBLE:
+            variance, earlier = squares_now / degrees_now, squares_before / degrees_before
+            if _is_implausible(variance, degrees_now, earlier, degrees_before):
                 sides = sides[:1]
         degrees = sum(max(0, each) for each, _ in sides)
         if not degrees:

@@ -1,4 +1,4 @@
-"""Sample size: how many queries a golden set needs to detect a relevant fall.
+"""Sample size: how many queries are needed to detect a relevant fall, and how many some count for.
 
 The power of the one-sided paired t-test, from the noncentral t distribution (Cohen, Statistical
 Power Analysis, 1988, ch. 2; for retrieval: Sakai, Laboratory Experiments in Information Retrieval,
@@ -8,6 +8,10 @@ The number rests on a standard deviation that is itself estimated, so it has an 
 the jackknife of the logarithm of the variance (Miller, Jackknifing variances, Annals of
 Mathematical Statistics 39, 1968). The usual chi-square interval holds for normal values only; where
 most queries do not change, it contains the true deviation half as often as it says.
+
+The weighted mean is m = sum w_i g_i / sum w_i. Queries of one cluster (a session, a user) are not
+independent of each other, but clusters are, so values are summed within each of the C clusters.
+Without weights and clusters, the functions of both return the gains unchanged.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pytest_rankcheck.array_types import FloatArray
+from pytest_rankcheck.array_types import FloatArray, IntArray
 
 LEVEL = 0.8
 """The confidence level of the interval of a number of queries."""
@@ -112,3 +116,70 @@ def _log_variance(values: FloatArray) -> tuple[float, float, float]:
     pseudo = count * logarithm - (count - 1) * np.log(others)
     error = float(pseudo.std(ddof=1)) / math.sqrt(count)
     return variance, float(pseudo.mean()) - logarithm, error
+
+
+# --- weights and clusters ------------------------------------------------------------------
+
+
+def contributions(
+    gains: FloatArray, weights: FloatArray | None, clusters: IntArray | None
+) -> FloatArray:
+    """Return the contribution of each cluster to the mean, times C, ``[C]``.
+
+    Their mean is the weighted mean of the gains. If a change had no effect, each contribution could
+    equally well have the other sign, which is what a sign-flip test requires.
+
+    Args:
+        gains: the difference of each query, ``[n]``, without NaN.
+        weights: the weight of each query, ``[n]``; None if all are equal.
+        clusters: the number of each query's cluster, ``[n]``; None if each query is a cluster.
+    """
+    if (weights is None and clusters is None) or not gains.size:
+        return gains
+    return _added(gains, weights, clusters)
+
+
+def linearised(
+    gains: FloatArray, weights: FloatArray | None, clusters: IntArray | None
+) -> FloatArray:
+    """Return values whose mean and standard error are those of the mean of the gains, ``[C]``.
+
+    Taylor linearisation of the ratio: m + C sum over the cluster of w_i (g_i - m) / sum w (Cochran,
+    Sampling Techniques, 1977, section 6.3; Deng, Knoblich and Lu, Applying the delta method in
+    metric analytics, KDD 2018, section 3.2). This accounts for the
+    varying sizes and weights of clusters.
+    """
+    if (weights is None and clusters is None) or not gains.size:
+        return gains
+    mean = float(np.average(gains, weights=weights))
+    return _added(gains - mean, weights, clusters) + mean
+
+
+def unit_means(
+    gains: FloatArray, weights: FloatArray | None, clusters: IntArray | None
+) -> tuple[FloatArray, FloatArray | None]:
+    """Return the weighted mean gain of each cluster, ``[C]``, and the weight of each, ``[C]``.
+
+    The weight of a cluster is the sum of its queries'; None if all clusters weigh the same.
+    """
+    if clusters is None or not gains.size:
+        return gains, weights
+    share = np.ones_like(gains) if weights is None else weights
+    codes = np.unique(clusters, return_inverse=True)[1]
+    totals: FloatArray = np.bincount(codes, weights=share).astype(np.float64)
+    return np.bincount(codes, weights=share * gains) / totals, totals
+
+
+def effective_count(weights: FloatArray) -> float:
+    """Return how many units of equal weight are as informative as these (Kish, 1965)."""
+    return float(weights.sum()) ** 2 / float((weights**2).sum())
+
+
+def _added(gains: FloatArray, weights: FloatArray | None, clusters: IntArray | None) -> FloatArray:
+    """Return the weighted sum of the gains in each cluster, times C / (sum of weights)."""
+    share = np.ones_like(gains) if weights is None else weights
+    codes: IntArray = np.arange(len(gains))
+    if clusters is not None:
+        codes = np.unique(clusters, return_inverse=True)[1]
+    sums = np.asarray(np.bincount(codes, weights=share * gains), dtype=np.float64)
+    return sums * (len(sums) / float(share.sum()))

@@ -8,14 +8,10 @@ counts the assignments of signs for which the fall is at least as large as the o
 from __future__ import annotations
 
 from functools import cached_property, lru_cache
-from typing import Literal
 
 import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray, IntArray
-
-FallTest = Literal["sign_flip", "t"]
-"""The tests of a fall that gates and comparisons offer: this one, and Student's paired t."""
 
 DRAWS = 10_000
 """The number of random sign assignments, used when there are too many to try all."""

@@ -7,28 +7,44 @@ sample is below 1,000, p is that of a permutation test, because Welch's t is too
 samples of unequal size.
 
 Units of unequal weight, such as users with several sessions each, are linearised like those of one
-sample (see ``weighted_clusters``), and each sample's degrees of freedom come from its effective
+sample (see ``sample_size``), and each sample's degrees of freedom come from its effective
 number of units: with the number of sessions instead, a week in which nothing changed is blocked
 four to six times as often as stated.
+
+The permutation test asks how often chance alone would separate two samples this far. If a change
+had no effect, each value could as well have been in the other sample. The test divides the pooled
+values anew, 10,000 times, and counts how often the difference of the means, in standard errors, is
+at least as low as the observed one. Because it is divided by its standard error (Welch's), the test
+also keeps its level in large samples whose spreads differ (Chung and Romano, Exact and
+asymptotically robust permutation tests, Annals of Statistics 41, 2013). Weights, such as the
+numbers of sessions of users, move together with their values, and the standard error is that of a
+ratio of two sums.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from pytest_rankcheck.array_types import FloatArray, IntArray
+from pytest_rankcheck.array_types import FloatArray, PlaceArray
 from pytest_rankcheck.statistics.mean_differences import Differences, unseen_extreme
-from pytest_rankcheck.statistics.permutation import permutation_p
-from pytest_rankcheck.statistics.sample_size import deviation_interval
-from pytest_rankcheck.statistics.weighted_clusters import linearised, unit_means
+from pytest_rankcheck.statistics.sample_size import deviation_interval, linearised
+from pytest_rankcheck.statistics.sign_flip import DRAWS, seed_of, whole_gains
 
 LARGE_SAMPLE = 1000
 """If the smaller sample is at least this large, Welch's t keeps its level on skewed values."""
+_MOST_AT_ONCE = 2_000_000
+"""The number of values drawn at once, which bounds the memory."""
+_SAME = 1e-9
+"""Statistics closer than this count as equal, because of rounding."""
+_NO_SPREAD = 1e-6
+"""Of values with a spread of 1, a smaller standard error counts as 0, because of rounding."""
 
 
 @dataclass(frozen=True)
@@ -158,28 +174,156 @@ class TwoSamples(Differences):
         return float(stdtr(self.degrees, self.mean / self.error))
 
 
-Sample = tuple[FloatArray, IntArray | None, FloatArray | None]
-"""Values, the number of the unit of each (None: each is one), and how much each counts (None: all
-the same)."""
+# --- the permutation test ------------------------------------------------------------------------
 
 
-def p_of_difference(before: Sample, now: Sample) -> float:
-    """Return the two-sided p of Welch's t-test, in [0, 1].
+def permutation_p(
+    now: FloatArray,
+    before: FloatArray,
+    weights: FloatArray | None = None,
+    before_weights: FloatArray | None = None,
+) -> float:
+    """Return the one-sided p that the mean is lower now, in (0, 1].
 
-    NaN if the samples are not independent because they share a unit, if one has fewer than two
-    values, or if no value differs.
+    The same values give the same p on every machine, in any order.
+
+    Args:
+        now: the values now, ``[n1]``, at least two.
+        before: the values before, ``[n0]``, at least two.
+        weights: how much each value now counts, ``[n1]``; None: all count the same.
+        before_weights: how much each value before counts, ``[n0]``.
     """
-    (old, old_units, old_weights), (new, new_units, new_weights) = before, now
-    if old_units is not None and new_units is not None and np.isin(new_units, old_units).any():
-        return math.nan
-    if min(len(old), len(new)) < 2:
-        return math.nan
-    means, weights = unit_means(new, new_weights, new_units)
-    old_means, old_weights = unit_means(old, old_weights, old_units)
-    difference = TwoSamples(means, weights, before=old_means, before_weights=old_weights)
-    if not difference.error > 0:
-        return math.nan
-    from scipy.special import stdtr
+    swapped = len(now) > len(before)
+    samples = [_Sample.of(now, weights), _Sample.of(before, before_weights)]
+    smaller, pooled = samples[swapped], _Sample.joined(*samples)
+    raw = np.random.PCG64(pooled.seed(smaller))
+    centre, scale = pooled.values.mean(), pooled.values.std() or 1.0
+    # Large offsets would cost precision in the squares.
+    pooled = replace(pooled, values=(pooled.values - centre) / scale)
+    smaller = replace(smaller, values=(smaller.values - centre) / scale)
+    whole, size = pooled.moments(), len(smaller.values)
+    as_observed = smaller.taken(np.arange(size)[np.newaxis])
+    observed = _welch(as_observed.moments(), whole)[0]
+    extreme, rows = 0, max(1, _MOST_AT_ONCE // size)
+    for start in range(0, DRAWS, rows):
+        chosen = _subsets(raw, min(rows, DRAWS - start), size, len(pooled.values))
+        drawn = _welch(pooled.taken(chosen).moments(), whole)
+        is_extreme = drawn <= observed + _SAME
+        if swapped:
+            is_extreme = drawn >= observed - _SAME
+        extreme += int(is_extreme.sum())
+    return (1 + extreme) / (DRAWS + 1)
 
-    t = difference.mean / difference.error
-    return float(2 * stdtr(difference.degrees, -abs(t)))
+
+def smallest_permutation_p(count: int, other: int) -> float:
+    """Return the smallest p that two samples of these sizes can have; 1 if one has one value."""
+    if min(count, other) < 2:
+        return 1.0
+    ways = math.comb(count + other, count) if count + other <= 60 else math.inf
+    return max(1 / (DRAWS + 1), 1 / ways)
+
+
+def _subsets(raw: np.random.PCG64, rows: int, size: int, count: int) -> PlaceArray:
+    """Return random subsets of ``count`` places, ``[rows, size]``, each place once in a row."""
+
+    def drawn(number: int) -> npt.NDArray[np.int32]:  # which are sorted twice as fast as 64 bits
+        return (raw.random_raw(number) % np.uint64(count)).astype(np.int32)
+
+    chosen = np.sort(drawn(rows * size).reshape(rows, size), axis=1)
+    while (repeated := chosen[:, 1:] == chosen[:, :-1]).any():
+        chosen[:, 1:][repeated] = drawn(int(repeated.sum()))
+        chosen.sort(axis=1)
+    return chosen.astype(np.intp)
+
+
+class _Moments(NamedTuple):
+    """The sums over samples from which their means and standard errors follow, ``[rows]`` each."""
+
+    units: int
+    """The number of values of each sample."""
+    weights: FloatArray
+    values: FloatArray
+    """Of weight times value, as all below."""
+    squared_weights: FloatArray
+    squared_weights_values: FloatArray
+    squares: FloatArray
+
+    def without(self, part: _Moments) -> _Moments:
+        """Return the sums over everything but a part."""
+        rest = (mine - theirs for mine, theirs in zip(self[1:], part[1:], strict=True))
+        return _Moments(self.units - part.units, *rest)
+
+    @property
+    def variance_of_mean(self) -> FloatArray:
+        """The squared standard error of the weighted mean; values deviate from it as a ratio."""
+        mean = self.values / self.weights
+        squares = self.squares - 2 * mean * self.squared_weights_values
+        spread = np.maximum(squares + mean**2 * self.squared_weights, 0.0)
+        correction = self.units / (self.units - 1)
+        return np.asarray(spread / self.weights**2 * correction)
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """Values, sorted, and how much each counts; ``[n]``, or ``[rows, n]`` for several samples."""
+
+    values: FloatArray
+    weights: FloatArray | None
+
+    @classmethod
+    def of(cls, values: FloatArray, weights: FloatArray | None) -> _Sample:
+        """Return a sample, sorted by value and weight."""
+        if weights is None:
+            return cls(np.sort(values), None)
+        order = np.lexsort((weights, values))
+        return cls(values[order], weights[order])
+
+    @classmethod
+    def joined(cls, one: _Sample, other: _Sample) -> _Sample:
+        """Return both samples as one."""
+        values, weights = np.concatenate((one.values, other.values)), None
+        if one.weights is not None or other.weights is not None:
+            parts = [
+                np.ones(len(each.values)) if each.weights is None else each.weights
+                for each in (one, other)
+            ]
+            weights = np.concatenate(parts)
+        return cls.of(values, weights)
+
+    def seed(self, part: _Sample) -> int:
+        """Return a seed that depends only on these values and weights, and on those of a part."""
+        parts = [part.values, self.values, *(() if self.weights is None else (self.weights,))]
+        return seed_of(np.concatenate([whole_gains(each) for each in parts]))
+
+    def taken(self, places: PlaceArray) -> _Sample:
+        """Return the values at some places, ``[rows, size]``."""
+        weights = None if self.weights is None else self.weights[places]
+        return _Sample(self.values[places], weights)
+
+    def moments(self) -> _Moments:
+        """Return the sums over each sample."""
+        values, weights, count = self.values, self.weights, self.values.shape[-1]
+        if weights is None:
+            sums, squares = values.sum(axis=-1), (values**2).sum(axis=-1)
+            size = np.full_like(sums, float(count))
+            return _Moments(count, size, sums, size, sums, squares)
+        weighted = weights * values
+        return _Moments(
+            count,
+            weights.sum(axis=-1),
+            weighted.sum(axis=-1),
+            (weights**2).sum(axis=-1),
+            (weights * weighted).sum(axis=-1),
+            (weighted**2).sum(axis=-1),
+        )
+
+
+def _welch(part: _Moments, pooled: _Moments) -> FloatArray:
+    """Return Welch's t of each part, ``[rows]``, against the rest of the pooled values."""
+    rest = pooled.without(part)
+    differences = part.values / part.weights - rest.values / rest.weights
+    spread = np.sqrt(part.variance_of_mean + rest.variance_of_mean)
+    without_spread = spread < _NO_SPREAD
+    infinite = np.where(np.abs(differences) > _SAME, np.copysign(np.inf, differences), 0.0)
+    divisor = np.where(without_spread, 1.0, spread)
+    return np.where(without_spread, infinite, differences / divisor)

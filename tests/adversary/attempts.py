@@ -81,7 +81,8 @@ def gated(lines: str, imports: str = "assert_not_regressed, Gate", name: str = "
 
 RR = 'assert_not_regressed(evaluation, baseline, "RR", abs=0.01)'
 LAX = """assert_not_regressed, Gate
-from pytest_rankcheck.gates.gate_rule import Outcome, ToleranceRule
+from pytest_rankcheck import Outcome
+from pytest_rankcheck.gates.decision_rules import ToleranceRule
 
 class Lax(ToleranceRule):
     def outcome(self, values, evidence):

@@ -74,18 +74,6 @@ def log_of(users: Sequence[str | None], selects: Sequence[bool]) -> SessionLog:
     )
 
 
-def test_slices_that_share_users_have_no_p() -> None:
-    log = SessionLog.from_records(
-        {"session_id": f"s{n}", "event": 1, "results": "a", "user": n // 2, "arm": n % 2}
-        | {"selected": "a" if n % 3 else None}
-        for n in range(40)
-    )
-    for clustered, has_p in ((None, True), ("user", False)):
-        by = evaluate_sessions(log, clustered=clustered).by("arm", RATE)
-        assert by["p"].notna().tolist() == [has_p, has_p]
-        assert by["low"].notna().all()
-
-
 def test_gates_decide_by_user() -> None:
     """One user with 300 sessions fails in the second week: that is one unit, not 300."""
     users = [f"u{n}" for n in range(40)] + ["big"] * 300

@@ -69,6 +69,8 @@ def test_slices_have_a_mean_and_a_number_of_queries() -> None:
     assert by.index.tolist() == ["(none)", "de", "en"]
     assert by["mean"].tolist() == [0, 0, 0.75]
     assert by["queries"].tolist() == [1, 1, 2]
+    half = 12.7062 * 0.25  # Student's t of one degree of freedom, and the error of 1/2 and 1
+    assert by.loc["en", ["low", "high"]].tolist() == pytest.approx([0.75 - half, 0.75 + half])
     assert by.dtypes.tolist()[:2] == [np.dtype("float64"), np.dtype("int64")]
     # a query belongs to every slice of its list
     assert evaluation.by("tags", "RR")[["mean", "queries"]].to_dict("index") == {

@@ -28,8 +28,8 @@ def test_the_text_of_a_gate_is_complete() -> None:
             "noninferior(margin=0.02, alpha=0.05, max_query_drop=0.3, min_queries=10)",
         ),
         (
-            Gate.significant(test="t", raise_alpha=0.05, max_gap=0.25),
-            "significant(alpha=0.05, min_drop=0, test=t, raise_alpha=0.05, max_gap=0.25)",
+            Gate.significant(raise_alpha=0.05, max_gap=0.25),
+            "significant(alpha=0.05, min_drop=0, raise_alpha=0.05, max_gap=0.25)",
         ),
         (Gate.tolerance(max_query_drop=0), "tolerance(abs=0, rel=0, max_query_drop=0)"),
     ):
@@ -39,13 +39,12 @@ def test_the_text_of_a_gate_is_complete() -> None:
 
 ALLOWANCES = st.floats(0, 100)
 LEVELS = st.floats(1e-9, 0.49)
-TESTS = st.sampled_from(["sign_flip", "t"])
 LIMITS = {
     "max_query_drop": st.none() | ALLOWANCES,
     "max_gap": st.none() | ALLOWANCES,
     "min_queries": st.integers(0, 1000),
 }
-LEVELLED = {"alpha": LEVELS, "raise_alpha": LEVELS, "test": TESTS, **LIMITS}
+LEVELLED = {"alpha": LEVELS, "raise_alpha": LEVELS, **LIMITS}
 GATES = st.one_of(
     st.builds(Gate.tolerance, abs=ALLOWANCES, rel=ALLOWANCES, noise=ALLOWANCES, **LIMITS),
     st.builds(Gate.significant, min_drop=ALLOWANCES, **LEVELLED),
@@ -84,7 +83,6 @@ def test_a_gate_of_another_kind_is_not_known_to_be_stricter() -> None:
         (Gate.tolerance(abs=0.01), Gate.significant()),
         (Gate.significant(), Gate.noninferior(margin=0.02)),
         (Gate.tolerance(abs=0.01), Gate.tolerance(rel=0.01)),
-        (Gate.significant(test="t"), Gate.significant()),
         (Gate.noninferior(margin=0.02, alpha=0.1), Gate.noninferior(margin=0.02)),
         (Gate.significant(min_queries=5), Gate.significant(min_queries=10)),  # a larger family
         (Gate.tolerance(max_query_drop=0.1), Gate.tolerance(max_gap=0.1)),

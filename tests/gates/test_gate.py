@@ -23,7 +23,7 @@ from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.measured_source import Source
-from pytest_rankcheck.gates.gate_rule import ToleranceRule
+from pytest_rankcheck.gates.decision_rules import ToleranceRule
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_registry import metric
 

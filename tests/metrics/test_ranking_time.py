@@ -26,7 +26,7 @@ from pytest_rankcheck import (
 )
 from pytest_rankcheck.metrics.averages import mean_of
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.statistics.quantile_interval import quantile_interval
+from pytest_rankcheck.statistics.counts import quantile_interval
 
 MANY = [f"q{number:03}" for number in range(100)]
 

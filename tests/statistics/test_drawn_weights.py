@@ -50,4 +50,3 @@ def test_a_test_adds_a_gain_at_the_largest_weight() -> None:
     assert pairs.unseen_gain == pytest.approx(0.375 / 0.45)
     assert pairs.p_of_fall() == SignFlip(pairs.contributions, 0.375 / 0.45).p
     assert pairs.smallest_p() == SignFlip(pairs.contributions, 0.375 / 0.45).smallest_p
-    assert pairs.p_of_fall("t") > pairs.at([0, 1, 3]).p_of_fall("t")

@@ -14,13 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from pytest_rankcheck.statistics.enrichment import fisher_p, more_falls_p, smallest_fisher_p
+from pytest_rankcheck.statistics.counts import fisher_p, more_falls_p, smallest_fisher_p
 from pytest_rankcheck.statistics.mean_differences import UNSEEN_GAIN, Differences, unseen_fall
 from pytest_rankcheck.statistics.multiplicity import holm
-from pytest_rankcheck.statistics.permutation import smallest_permutation_p
+from pytest_rankcheck.statistics.sample_size import contributions, linearised, unit_means
 from pytest_rankcheck.statistics.sign_flip import DRAWS, SignFlip
-from pytest_rankcheck.statistics.two_samples import TwoSamples
-from pytest_rankcheck.statistics.weighted_clusters import contributions, linearised, unit_means
+from pytest_rankcheck.statistics.two_samples import TwoSamples, smallest_permutation_p
 
 values = st.lists(st.integers(-1000, 1000).map(lambda n: n / 1000), min_size=1, max_size=10)
 

@@ -1,6 +1,8 @@
-"""Tests of counts: whether falls are more frequent in a part than elsewhere."""
+"""Tests of counts, and the interval of a quantile, which is one of counts too."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -47,3 +49,26 @@ def _chances(shared: IntArray, sizes: IntArray, fallen: int, total: int) -> Floa
 
     inside, outside = ways(sizes, shared), ways(total - sizes, fallen - shared)
     return np.exp(inside + outside - ways(np.array(total), np.array(fallen)))
+
+
+def quantile_interval(values: FloatArray, q: float, level: float = 0.95) -> tuple[float, float]:
+    """Return an interval that contains the quantile with at least this probability.
+
+    Each end is exceeded with half of the rest at most, whatever the distribution is. An end is
+    infinite if there are too few values for it. How many of n values are at or below the quantile
+    is binomial (Conover, Practical Nonparametric Statistics, 1999, section 3.2; David and Nagaraja,
+    Order Statistics, 2003, section 7.1).
+
+    Args:
+        values: independent values, ``[n]``; NaN is left out.
+        q: the share of the values at or below the quantile, above 0 and below 1.
+        level: the probability, above 0 and below 1.
+    """
+    from scipy.special import bdtr
+
+    known = values[~np.isnan(values)]
+    at_most = bdtr(np.arange(known.size, dtype=np.float64), known.size, q)
+    tail = (1 - level) / 2
+    low, high = int((at_most <= tail).sum()), int((at_most < 1 - tail).sum()) + 1
+    ends = [-math.inf, *np.sort(known).tolist(), math.inf]  # so the value of rank r is at place r
+    return ends[low], ends[high]

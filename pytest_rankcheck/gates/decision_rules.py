@@ -1,4 +1,4 @@
-"""Rules that take noise into account: a fall blocks if chance does not explain it."""
+"""The rules: a fixed allowance, or a test, so that a fall blocks if chance does not explain it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from pytest_rankcheck.gates.gate_rule import (
 )
 from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.statistics.sign_flip import FallTest
+from pytest_rankcheck.remedies import measure_noise
+from pytest_rankcheck.statistics.run_noise import RunNoise
 
 _NOT_MEANS = {
     "geometric": ("geometric mean", "AP"),
@@ -34,11 +35,69 @@ _NOT_MEANS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToleranceRule(GateRule):
+    """A fixed allowance: see `Gate.tolerance`."""
+
+    can_be_inconclusive = False
+    is_tested = False
+
+    abs: float = 0.0
+    rel: float = 0.0
+    noise: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("abs", "rel", "noise"):
+            check_allowance(name, getattr(self, name))
+
+    def __str__(self) -> str:
+        noise = f", noise={number_text(self.noise)}" if self.noise else ""
+        return f"tolerance(abs={number_text(self.abs)}, rel={number_text(self.rel)}{noise})"
+
+    def refuse_misfit(self, metric: Metric) -> None:
+        """Refuse an allowance of the metric's whole range.
+
+        Raises:
+            ConfigurationError: naming the parameter, and what it means.
+        """
+        refuse_too_wide("abs", self.abs, metric, "no mean can fall")
+        if self.rel >= 1 and metric.higher_is_better:
+            raise ConfigurationError(
+                f"rel={number_text(self.rel)} lets {metric} fall by {self.rel:.0%} of its "
+                "baseline, so the gate can never fail. rel is the tolerance: the allowed fall as a "
+                f"share of the baseline's mean, such as rel=0.02. The lowest relevant grade is "
+                "rel= of the metric, or rel_level= of a named assertion"
+            )
+
+    def is_at_least_as_strict_as(self, other: GateRule) -> bool:
+        """Return whether no allowance is larger than the other tolerance's."""
+        return (
+            isinstance(other, ToleranceRule)
+            and self.abs <= other.abs
+            and self.rel <= other.rel
+            and self.noise <= other.noise
+        )
+
+    def allowed(self, values: ComparedValues) -> float:
+        """Return the largest of ``abs``, ``rel`` x the mean before, and ``noise`` x the noise.
+
+        Raises:
+            ConfigurationError: ``noise`` is set, but neither side averages several runs.
+        """
+        if self.noise and values.noise is None:
+            raise ConfigurationError(
+                f"{values.metric}: the gate {self} {RunNoise.unknown}\n  {measure_noise()}"
+            )
+        before = values.mean_before
+        share = self.rel * math.fabs(before) if math.isfinite(before) else 0.0
+        error = values.noise.error if values.noise is not None else 0.0
+        return max(self.abs, share, self.noise * error)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _StatisticalRule(GateRule):
     """What both rules share: a level, a test, and one family of decisions."""
 
     alpha: float = 0.05
-    test: FallTest = "sign_flip"
     raise_alpha: float = RAISE_ALPHA
     lost_answers: int = LOST_ANSWERS
     ALLOWANCE: ClassVar[str]
@@ -75,7 +134,7 @@ class _StatisticalRule(GateRule):
         A baseline that rose on any gain would climb with the noise until innocent changes are
         blocked.
         """
-        return values.gain > 0 and values.p_of_rise(self.test) <= self.raise_alpha
+        return values.gain > 0 and values.p_of_rise() <= self.raise_alpha
 
     def allowed(self, values: ComparedValues) -> float:
         """Return ``min_drop``, or the margin: a smaller fall never blocks."""
@@ -85,8 +144,8 @@ class _StatisticalRule(GateRule):
     def evidence(self, values: ComparedValues) -> Evidence:
         """Return the p of a fall, and the smallest p that it could have."""
         # A set that did not fall has p >= 1/2 in every test and moves no other p of its family.
-        p_fall = values.p_of_fall(self.test) if values.gain < 0 else 1.0
-        return Evidence(p_fall, smallest_p=values.smallest_p(self.test))
+        p_fall = values.p_of_fall() if values.gain < 0 else 1.0
+        return Evidence(p_fall, smallest_p=values.smallest_p())
 
     def refuse_misfit(self, metric: Metric) -> None:
         """Refuse a metric whose difference is not a mean, and an allowance of its whole range.
@@ -104,8 +163,8 @@ class _StatisticalRule(GateRule):
         refuse_too_wide(self.ALLOWANCE, getattr(self, self.ALLOWANCE), metric, "no mean can fall")
 
     def _is_stricter_test(self, other: GateRule) -> bool:
-        """Return whether a rule uses the same test and allows at least as much as this one."""
-        if not isinstance(other, type(self)) or self.test != other.test:
+        """Return whether a rule is of the same kind and allows at least as much as this one."""
+        if not isinstance(other, type(self)):
             return False
         if other.lost_answers and not 0 < self.lost_answers <= other.lost_answers:
             return False
@@ -113,10 +172,8 @@ class _StatisticalRule(GateRule):
         return own <= most
 
     def _described(self, name: str, **parameters: float) -> str:
-        """Return the rule as the configuration writes it, without the usual test and level."""
+        """Return the rule as the configuration writes it, without what is usual."""
         texts = [f"{key}={number_text(value)}" for key, value in parameters.items()]
-        if self.test != "sign_flip":
-            texts.append(f"test={self.test}")
         if self.raise_alpha != RAISE_ALPHA:
             texts.append(f"raise_alpha={number_text(self.raise_alpha)}")
         if self.lost_answers != LOST_ANSWERS:
