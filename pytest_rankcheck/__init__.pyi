@@ -43,7 +43,7 @@ from pytest_rankcheck.assertions.regression_assertion import (
 from pytest_rankcheck.assertions.stability_assertion import (
     assert_ranking_stable as assert_ranking_stable,
 )
-from pytest_rankcheck.baselines.approval import Approval as Approval
+from pytest_rankcheck.baselines.change import Approval as Approval
 from pytest_rankcheck.baselines.change import Change as Change
 from pytest_rankcheck.baselines.baseline import Baseline as Baseline
 from pytest_rankcheck.baselines.record import Record as Record

@@ -16,8 +16,8 @@ from pytest_rankcheck.assertions.entered_findings import (
     fail_with,
     gate_row,
 )
-from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.baseline import Baseline
+from pytest_rankcheck.baselines.change import Approval
 from pytest_rankcheck.baselines.check import OF_GATES, Block
 from pytest_rankcheck.baselines.metric_check import MetricCheck
 from pytest_rankcheck.baselines.record import Record

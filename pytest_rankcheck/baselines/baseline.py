@@ -7,8 +7,7 @@ from functools import cached_property, partial
 from itertools import chain
 
 from pytest_rankcheck.baselines import policy
-from pytest_rankcheck.baselines.approval import Approval
-from pytest_rankcheck.baselines.change import Change
+from pytest_rankcheck.baselines.change import Approval, Change
 from pytest_rankcheck.baselines.checked_test import CheckedTest
 from pytest_rankcheck.baselines.policy import Action, Settlement
 from pytest_rankcheck.baselines.record import Record

@@ -1,4 +1,4 @@
-"""Changes of a record that need a reason: the closed list of kinds, and the extent of each.
+"""Changes of a record that need a reason, their closed list of kinds, and approvals of them.
 
 A kind knows its words, what covers a change of it, and when one is undone. The name of a change in
 a record's file, such as ``fall:RR[locale=de]``, is written and parsed only here.
@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_rankcheck.baselines.typed_json import decoded
+from pytest_rankcheck.baselines.record_file import decoded, decoded_fields, encoded
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.metrics.metric_names import Metric
 
@@ -324,3 +327,61 @@ KINDS: Mapping[str, ChangeKind] = {
     "retired": ChangeKind("the baseline is retired", is_undone=_never),
 }
 """The closed list of what an approval can allow."""
+
+
+# --- approvals -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """The written reason for a change; it stays in the record."""
+
+    reason: str
+    date: str
+    commit: str | None
+    """The commit that was checked out: the parent of the commit that adds the approval."""
+    author: str | None
+    keys: tuple[Change, ...] = ()
+    """The changes that it allows; the name of each in the file is its key."""
+
+    @classmethod
+    def now(cls, reason: str, folder: Path, keys: Sequence[Change] = ()) -> Approval:
+        """Return an approval made now, with commit and author from git in ``folder``."""
+        from pytest_rankcheck.files.git_commands import git_line
+
+        name, email = (
+            os.environ.get(f"GIT_AUTHOR_{part.upper()}")
+            or git_line(folder, "config", f"user.{part}")
+            for part in ("name", "email")
+        )
+        author = f"{name} <{email}>" if name and email else name or email
+        date = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return cls(reason, date, git_line(folder, "rev-parse", "HEAD"), author, tuple(keys))
+
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any]) -> Approval:
+        """Return the approval of an entry in a record's file.
+
+        Raises:
+            ValueError: it has no reason, or a value of another type.
+            KeyError: something is missing.
+        """
+        keys = decoded(Mapping[str, Mapping[str, Any]], entry["keys"])
+        approval: Approval = decoded_fields(
+            cls, entry, keys=tuple(Change.from_dict(name, key) for name, key in keys.items())
+        )
+        if not approval.reason.strip():
+            raise ValueError(f"the approval of {quoted(approval.date)} has no reason")
+        return approval
+
+    def to_dict(self) -> Mapping[str, Any]:
+        """Return the approval as the record's file has it."""
+        entry = {name: getattr(self, name) for name in ("reason", "date", "commit", "author")}
+        return {**entry, "keys": {key.name: encoded(key) for key in self.keys}}
+
+    @property
+    def text(self) -> str:
+        """Who approved it and why, in one line: ``approved by Ada: "half the latency"``."""
+        name = (self.author or "").partition(" <")[0]
+        by = f" by {quoted(name, 60)}" if name else ""
+        return f'approved{by}: "{quoted(self.reason, 200)}"'

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 
 from pytest_rankcheck.baselines.baseline_file import BaselineFile
 from pytest_rankcheck.baselines.change import Change, is_looser
-from pytest_rankcheck.baselines.check import Block, Check, Mode
+from pytest_rankcheck.baselines.check import Block, Check, Mode, RankingCheck
 from pytest_rankcheck.baselines.families import Family
 from pytest_rankcheck.baselines.metric_check import Assertion, MetricAssertion, MetricCheck
 from pytest_rankcheck.baselines.policy import BEHIND, BranchRecord, against_reference, judge
-from pytest_rankcheck.baselines.ranking_check import RankingCheck
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.register import Defaults
 from pytest_rankcheck.baselines.succession import looser_limits, unknown_metrics

@@ -11,16 +11,14 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import compress
 
-from pytest_rankcheck.baselines.approval import Approval
-from pytest_rankcheck.baselines.change import Change, united
-from pytest_rankcheck.baselines.check import OF_GATES, Block, Check, Mode, State
+from pytest_rankcheck.baselines.change import Approval, Change, united
+from pytest_rankcheck.baselines.check import OF_GATES, Block, Check, Mode, State, ranking_check
 from pytest_rankcheck.baselines.metric_check import (
     Assertion,
     MetricAssertion,
     MetricCheck,
     metric_checks,
 )
-from pytest_rankcheck.baselines.ranking_check import ranking_check
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.succession import allowed, broken_promises, changes, new_approvals
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits

@@ -15,13 +15,18 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray, IntArray
-from pytest_rankcheck.baselines.approval import Approval
-from pytest_rankcheck.baselines.change import known_gate
+from pytest_rankcheck.baselines.change import Approval, known_gate
 from pytest_rankcheck.baselines.families import Family
-from pytest_rankcheck.baselines.record_file import EditedError, content_of_text, text_of_content
+from pytest_rankcheck.baselines.record_file import (
+    EditedError,
+    content_of_text,
+    decoded,
+    decoded_fields,
+    encoded,
+    text_of_content,
+)
 from pytest_rankcheck.baselines.recorded_metric import RecordedMetric, UnknownMetric, as_decimal
 from pytest_rankcheck.baselines.recorded_queries import RecordedQueries
-from pytest_rankcheck.baselines.typed_json import decoded, decoded_fields, encoded
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 from pytest_rankcheck.errors import BaselineError, MetricError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions

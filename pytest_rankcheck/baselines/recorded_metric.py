@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pytest_rankcheck.baselines.typed_json import decoded
+from pytest_rankcheck.baselines.record_file import decoded
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.statistics.run_noise import Averaged

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray, PlaceArray
-from pytest_rankcheck.baselines.typed_json import decoded, refuse
+from pytest_rankcheck.baselines.record_file import decoded, refuse
 from pytest_rankcheck.comparison.measurement import recorded_values
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation

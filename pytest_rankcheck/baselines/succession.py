@@ -12,8 +12,7 @@ from dataclasses import asdict, replace
 import numpy as np
 
 from pytest_rankcheck.array_types import PlaceArray
-from pytest_rankcheck.baselines.approval import Approval
-from pytest_rankcheck.baselines.change import Change, Side, is_looser, known_gate, united
+from pytest_rankcheck.baselines.change import Approval, Change, Side, is_looser, known_gate, united
 from pytest_rankcheck.baselines.families import lost_gates
 from pytest_rankcheck.baselines.golden_changes import lost_labels, lost_queries, lost_values
 from pytest_rankcheck.baselines.record import Record, RecordedSet

@@ -7,8 +7,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_rankcheck.baselines.approval import Approval
-from pytest_rankcheck.baselines.change import Change
+from pytest_rankcheck.baselines.change import Approval, Change
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.reference_commit import Reference
 from pytest_rankcheck.command_line.shared_inputs import PASSED, Commands

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.change import Approval
 from pytest_rankcheck.comparison.unjudged_documents import Unjudged
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.explanation.bounds import Bounded

@@ -8,7 +8,6 @@ import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from pytest_rankcheck.errors import GitError
 
@@ -95,26 +94,10 @@ def git_line(folder: Path, *arguments: str, input: str | None = None) -> str | N
         return None
 
 
-class IgnoredFile(NamedTuple):
-    """A file that git ignores because of a rule."""
-
-    path: str
-    source: str
-    """The file that contains the rule, such as ``.gitignore``."""
-    line: str
-    pattern: str
-
-
-def ignored_files(folder: Path, paths: Iterable[str]) -> list[IgnoredFile]:
+def ignored_files(folder: Path, paths: Iterable[str]) -> list[str]:
     """Return which files, relative to a folder, git ignores; empty without git or a repository."""
     try:
-        output = git(folder, "check-ignore", "-v", "-z", "--stdin", input="\0".join(paths))
+        output = git(folder, "check-ignore", "-z", "--stdin", input="\0".join(paths))
     except GitError:  # also if no file is ignored
         return []
-    cells = iter(output.split("\0"))
-    rules = zip(cells, cells, cells, cells, strict=False)
-    return [
-        IgnoredFile(path, source, line, pattern)
-        for source, line, pattern, path in rules
-        if not pattern.startswith("!")
-    ]
+    return output.rstrip("\0").split("\0")

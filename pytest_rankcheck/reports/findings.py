@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 from pytest_rankcheck.errors import quoted
 
 if TYPE_CHECKING:
-    from pytest_rankcheck.baselines.approval import Approval
+    from pytest_rankcheck.baselines.change import Approval
     from pytest_rankcheck.baselines.check import Block
     from pytest_rankcheck.explanation.bounds import Bound, Bounded
     from pytest_rankcheck.explanation.documents_to_judge import DocumentToJudge

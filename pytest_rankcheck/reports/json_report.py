@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, cast
 
-from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.change import Approval
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.explanation.explanation import ExplainedQuery, Explanation
 from pytest_rankcheck.files.text_files import text_of

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_rankcheck import GoldenSet, Metric, Run, evaluate
-from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.change import Approval
 from pytest_rankcheck.baselines.history import histories
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.command_line.main import main

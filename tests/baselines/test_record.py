@@ -20,8 +20,7 @@ from pytest_rankcheck import (
     Run,
     evaluate,
 )
-from pytest_rankcheck.baselines.approval import Approval
-from pytest_rankcheck.baselines.change import Change
+from pytest_rankcheck.baselines.change import Approval, Change
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.record_file import text_of_content
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits

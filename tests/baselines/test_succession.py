@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from pytest_rankcheck import Conventions, GoldenSet, Metric, Record, Run, evaluate
-from pytest_rankcheck.baselines.approval import Approval
-from pytest_rankcheck.baselines.change import Change, united
+from pytest_rankcheck.baselines.change import Approval, Change, united
 from pytest_rankcheck.baselines.families import Family
 from pytest_rankcheck.baselines.recorded_metric import RecordedMetric
 from pytest_rankcheck.baselines.succession import broken_promises

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from pytest_rankcheck import Record
-from pytest_rankcheck.baselines.approval import Approval
-from pytest_rankcheck.baselines.change import Change
+from pytest_rankcheck.baselines.change import Approval, Change
 from pytest_rankcheck.command_line import retire_command
 from pytest_rankcheck.command_line.main import main
 from pytest_rankcheck.files.whole_files import write_whole

@@ -7,10 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from pytest_rankcheck.baselines.change import LOSS_SHARE, Change
-from pytest_rankcheck.baselines.check import OF_GATES, Block, Check, Verb
+from pytest_rankcheck.baselines.check import OF_GATES, Block, Check, RankingCheck, Verb
 from pytest_rankcheck.baselines.golden_changes import set_changes, slice_changes
 from pytest_rankcheck.baselines.metric_check import MetricCheck
-from pytest_rankcheck.baselines.ranking_check import RankingCheck
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.explanation.answered_queries import changed_rankings

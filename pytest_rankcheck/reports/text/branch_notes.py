@@ -11,14 +11,14 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.change import Approval
 from pytest_rankcheck.baselines.golden_changes import lost_text, set_changes
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.reference_commit import ChangedFile, Reference
 from pytest_rankcheck.baselines.succession import new_approvals
 from pytest_rankcheck.comparison.measurement import QueryOverlap
-from pytest_rankcheck.errors import BaselineError, plural, quoted
-from pytest_rankcheck.files.git_commands import IgnoredFile, ignored_files
+from pytest_rankcheck.errors import BaselineError, listed, plural, quoted
+from pytest_rankcheck.files.git_commands import ignored_files
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.remedies import add_ignored
 from pytest_rankcheck.reports.findings import Note, ReportedFinding, Topic, WrittenFinding
@@ -29,22 +29,18 @@ _EXPECTATIONS = re.compile(r'"expect"\s*:')
 
 
 def written_notes(findings: Iterable[ReportedFinding], folder: Path) -> Iterator[Note]:
-    """Yield the rules by which git ignores baselines that were written.
+    """Yield the baselines that were written but are ignored by git.
 
     Args:
         findings: of all tests.
         folder: where the test session was started.
     """
     written = dict.fromkeys(each.file for each in findings if isinstance(each, WrittenFinding))
-    files_by_rule: dict[str, list[IgnoredFile]] = {}
-    for file in ignored_files(folder, written) if written else ():
-        rule = f"{quoted(file.source)}:{file.line}: {quoted(file.pattern)}"
-        files_by_rule.setdefault(rule, []).append(file)
-    for rule, files in files_by_rule.items():
-        example = quoted(files[0].path, 200)
-        others = f" and {plural(len(files) - 1, 'other')}" if len(files) > 1 else ""
-        remedy = add_ignored([str(each.path) for each in files])
-        yield Note(Topic.IGNORED, f"{example}{others}: ignored by {rule}; {remedy}")
+    files = ignored_files(folder, written) if written else []
+    if files:
+        yield Note(
+            Topic.IGNORED, f"{listed([quoted(each, 200) for each in files])}; {add_ignored(files)}"
+        )
 
 
 def branch_notes(

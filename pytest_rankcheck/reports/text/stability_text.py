@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_rankcheck.baselines.ranking_check import RankingCheck
+from pytest_rankcheck.baselines.check import RankingCheck
 from pytest_rankcheck.behaviour.ranking_stability import RankingStability
 from pytest_rankcheck.errors import listed, plural
 from pytest_rankcheck.evaluation.evaluation import Evaluation
