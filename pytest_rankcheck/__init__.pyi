@@ -50,11 +50,6 @@ from pytest_rankcheck.baselines.record import Record as Record
 from pytest_rankcheck.baselines.recorded_metric import RecordedMetric as RecordedMetric
 from pytest_rankcheck.baselines.record import RecordedSet as RecordedSet
 from pytest_rankcheck.baselines.recorded_queries import RecordedQueries as RecordedQueries
-from pytest_rankcheck.behaviour.perturbations import (
-    Perturbation as Perturbation,
-    perturbations as perturbations,
-)
-from pytest_rankcheck.behaviour.perturbed_answers import PerturbedQuery as PerturbedQuery
 from pytest_rankcheck.behaviour.changed_queries import counterfactual as counterfactual
 from pytest_rankcheck.comparison.compared_values import ComparedValues as ComparedValues
 from pytest_rankcheck.comparison.comparison import Comparison as Comparison, compare as compare

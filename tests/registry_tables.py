@@ -5,7 +5,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from pytest_rankcheck import GoldenSet, Metric, Run, evaluate, perturbations
+from pytest_rankcheck import GoldenSet, Metric, Run, evaluate
+from pytest_rankcheck.behaviour.changed_queries import BUILT_IN
 from pytest_rankcheck.command_line.metrics_command import card_of, percentage
 from pytest_rankcheck.golden.lint.linter import all_rules
 from pytest_rankcheck.metrics import ranking_similarity
@@ -115,9 +116,10 @@ def rules() -> Rows:
 
 
 def built_in_perturbations() -> Rows:
-    for perturbation in perturbations().values():
-        shown = map(repr, perturbation("Red Müsli bowls"))
-        yield f"`{perturbation.name}`", perturbation.summary, in_code(shown)
+    for name, make in BUILT_IN.items():
+        summary = (make.__doc__ or "").partition("\n")[0]
+        text = "Red Müsli bowls"
+        yield f"`{name}`", summary, in_code(repr(each) for each in make(text) if each != text)
 
 
 def cards() -> Rows:

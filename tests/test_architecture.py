@@ -220,7 +220,7 @@ def test_metrics_are_numpy_in_numpy_out() -> None:
             assert not called(module) & {"open", "print", "input", "eval", "exec", "compile"}
 
 
-BETWEEN_OUR_PROCESSES = {"behaviour.new_instances", "reports.ledger"}
+BETWEEN_OUR_PROCESSES = {"behaviour.repeated_ranker", "reports.ledger"}
 """The modules whose pickles go from one process to another, which it has started for this."""
 
 

@@ -31,7 +31,6 @@ from pytest_rankcheck import (
     evaluate_part,
     evaluate_sessions,
     metric,
-    perturbations,
     rankers,
 )
 from pytest_rankcheck.document_ids import DocIdMap
@@ -84,7 +83,7 @@ def instances() -> Iterator[object]:
     yield from (log, sessions, next(log.states()), unpaired.values(Metric("SuccessRate")))
     yield from (evaluate_part(run_of(0), golden), Record.of(evaluation, [ndcg]))
     yield from (ndcg, check_metric("RR"), Conventions(no_relevant="exclude"))
-    yield from (Expectation.in_top(3, "d1", query="q1"), perturbations()["typo"])
+    yield Expectation.in_top(3, "d1", query="q1")
     yield from (rankers.batch(json.dumps), RankingTask(golden, 10, retry_on=("OSError",)))
     yield from (QueryAnswer(Query("q", "x"), ["d1"], None, 0.5), DocIdMap(["lower", "nfc"]))
 

@@ -7,16 +7,14 @@ from typing import Unpack
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.assertions.entered_findings import conclude
-from pytest_rankcheck.behaviour.depth_consistency import check_depths
 from pytest_rankcheck.behaviour.determinism_check import (
-    PROCESS_TIMEOUT,
     VARIED,
     DeterminismOptions,
     Varied,
+    check_depths,
     check_determinism,
 )
-from pytest_rankcheck.behaviour.new_instances import Fresh, RankerSource
-from pytest_rankcheck.behaviour.repeated_ranker import RepeatedRanker
+from pytest_rankcheck.behaviour.repeated_ranker import Fresh, RankerSource, RepeatedRanker
 from pytest_rankcheck.errors import ConfigurationError
 from pytest_rankcheck.explanation.answered_queries import differing_answers
 from pytest_rankcheck.explanation.explanation import Explanation
@@ -41,7 +39,6 @@ def assert_deterministic(
     *,
     insensitive_to: Varied | Sequence[Varied] = VARIED,
     fresh: Fresh | None = None,
-    process_timeout: float = PROCESS_TIMEOUT,
     **options: Unpack[RankOptions],
 ) -> None:
     """Fail if a ranker does not always rank the documents of a query in the same order.
@@ -64,7 +61,6 @@ def assert_deterministic(
             lacks the argument that it needs.
         fresh: makes a new ranker: a function or class that is called without arguments, or its
             name, ``package.module:make_ranker``, by which the new process makes it too.
-        process_timeout: seconds that the new process may take.
         options: ``depth``, ``ties``, ``duplicates``, ``doc_id``, ``concurrency``, ``timeout``,
             ``retries`` and ``retry_on``, as for ``rank``.
 
@@ -77,11 +73,8 @@ def assert_deterministic(
     """
     name = ranker.strip() if isinstance(ranker, str) else specification_of(ranker)
     ranker = load_ranker(ranker) if isinstance(ranker, str) else ranker
-    ways = DeterminismOptions(
-        repeats,
-        (insensitive_to,) if isinstance(insensitive_to, str) else insensitive_to,
-        process_timeout,
-    )
+    conditions = (insensitive_to,) if isinstance(insensitive_to, str) else insensitive_to
+    ways = DeterminismOptions(repeats, conditions)
     asked = RepeatedRanker.of(ranker, options)
     result = check_determinism(asked, golden_set, ways, RankerSource.of(ranker, name, fresh))
     note, explanation = determinism_note(golden_set, result), None

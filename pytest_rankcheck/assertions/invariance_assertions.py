@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Unpack
 
 from pytest_rankcheck.argument_checks import checked_arguments
@@ -14,7 +13,7 @@ from pytest_rankcheck.behaviour.perturbation_limits import (
     DirectionScope,
     InvarianceLimits,
 )
-from pytest_rankcheck.behaviour.perturbed_answers import PerturbedQuery, perturbed_answers
+from pytest_rankcheck.behaviour.perturbed_answers import perturbed_answers
 from pytest_rankcheck.behaviour.repeated_ranker import RepeatedRanker
 from pytest_rankcheck.errors import ConfigurationError
 from pytest_rankcheck.explanation.answered_queries import changed_answers
@@ -58,9 +57,9 @@ def assert_invariant(
     Args:
         ranker: as for ``rank``.
         golden_set: the queries; perturbed queries keep their judgments.
-        perturbation: the name of a built-in one (see ``perturbations``), or a function from a text
-            (or from a query, if annotated ``Query``) to another text or query, or to several. For
-            attributes, see ``counterfactual``.
+        perturbation: ``"case"``, ``"white_space"``, ``"typo"`` or ``"word_order"``; or a function
+            from a text (or from a query, if annotated ``Query``) to another text or query, or to
+            several. For attributes, see ``counterfactual``.
         min_rbo: the lowest rank-biased overlap of the two rankings of any query, from 0 to 1.
         max_drop: how far the metric of any judged query may fall.
         min_mean_rbo: the lowest mean of the overlaps.
@@ -70,7 +69,7 @@ def assert_invariant(
         allowed_queries: how many queries may be beyond ``min_rbo`` and ``max_drop``. A query on
             which the ranker fails is never allowed.
         min_queries: how many queries the perturbation must change, so that something is checked.
-        seed: the seed for the random numbers, as in typos.
+        seed: the seed of typing errors.
         options: ``depth``, ``ties``, ``duplicates``, ``doc_id``, ``concurrency``, ``timeout``,
             ``retries`` and ``retry_on``, as for ``rank``.
 
@@ -117,7 +116,7 @@ def assert_direction(
     ranker: object,
     golden_set: GoldenSet,
     perturbation: str | Perturb,
-    direction: Direction | Callable[[PerturbedQuery], bool],
+    direction: Direction,
     *,
     metric: MetricLike = "nDCG@10",
     slack: float = 0.0,
@@ -134,29 +133,27 @@ def assert_direction(
         ranker: as for ``rank``.
         golden_set: the queries, with judgments.
         perturbation: as for `assert_invariant`.
-        direction: ``"not_better"`` or ``"not_worse"``, by the metric; or a function that takes a
-            ``PerturbedQuery``, with both rankings and values, and returns whether it is correct.
+        direction: ``"not_better"`` or ``"not_worse"``, by the metric.
         metric: a name such as ``"nDCG@10"``.
         slack: how much better or worse it may still be.
         of: what must hold: every ``"query"``, or their ``"mean"``.
         allowed_queries: how many queries may move in the wrong direction.
         min_queries: how many queries the perturbation must change.
         p: the patience of the rank-biased overlap, which is shown.
-        seed: the seed for the random numbers.
+        seed: the seed of typing errors.
         options: as for `assert_invariant`.
 
     Raises:
         AssertionError: too many queries, or their mean, move in the wrong direction; the text
             shows the worst queries with both rankings.
-        Exception: as in `assert_invariant`, and whatever ``direction`` raises.
+        Exception: as in `assert_invariant`.
     """
     directed = DirectionLimits(direction, slack, of, allowed_queries)
     asked, chosen = RepeatedRanker.of(ranker, options), Metric.parse(metric)
     result = perturbed_answers(
         asked, golden_set, perturbation, chosen, p=p, seed=seed, min_queries=min_queries
     )
-    if not callable(direction):
-        result.refuse_unjudged(golden_set)
+    result.refuse_unjudged(golden_set)
     directed.refuse_never_failing(result)
     beyond = directed.beyond(result)
     explanation = None

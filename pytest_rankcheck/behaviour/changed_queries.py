@@ -1,17 +1,22 @@
-"""Changes of queries: perturbed texts, and counterfactuals, which change an attribute."""
+"""Changes of queries: perturbed texts, and counterfactuals, which change an attribute.
+
+The built-in perturbations keep the meaning of a text. They do not depend on a language unless they
+say so.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import random
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.behaviour.perturbations import Perturbation, perturbation_named
-from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.rankers.callable_adapters import name_of, takes_queries
@@ -21,6 +26,22 @@ Perturb = (
     | Callable[[Query], str | Query | Sequence[str] | Sequence[Query] | Sequence[str | Query]]
 )
 """Takes the text of a query, or the query, and returns another one, or several."""
+
+_SYNTAX = re.compile(
+    r"""["“„«「(\[].*["“”»」)\]]                      # quoted text, a group, a range
+      |(?<!\S)(?:AND|OR|NOT|NEAR)(?!\S)
+      |(?<!\S)(?:[+\-!]\S|[^\W\d][\w.]*:\S)        # -word, +word, !word, field:value
+      |(?<!\S)[!-/:-@\[-`{-~]+(?!\S)               # a sign on its own, such as &
+    """,
+    re.VERBOSE,
+)
+"""What queries are written with: such a query is not reordered."""
+
+_LATIN_WORD = re.compile(
+    r"(?<![A-Za-zÀ-ÖØ-öø-ɏ\u0300-\u036f])[A-Za-zÀ-ÖØ-öø-ɏ]{4,}+(?![\u0300-\u036f])"
+)
+"""A run of at least four Latin letters: a slip turns shorter words into other words."""
+_KEYBOARD = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 
 
 @checked_arguments
@@ -76,8 +97,6 @@ class ChangedQueries:
     """The queries that it does not change."""
     without_text: Sequence[str]
     """The queries that have no text, if it takes texts."""
-    are_draws: bool = False
-    """Whether the perturbed queries are random draws; then their mean counts."""
 
 
 def changed_queries(golden: GoldenSet, perturbation: object, seed: int) -> ChangedQueries:
@@ -87,21 +106,17 @@ def changed_queries(golden: GoldenSet, perturbation: object, seed: int) -> Chang
         ConfigurationError: the perturbation is unknown, raises an error, or returns something other
             than texts and queries.
     """
+    takes_query = False
     if isinstance(perturbation, str):
-        perturbation = perturbation_named(perturbation)
-    if not callable(perturbation):
+        name = f"typo, seed {seed}" if perturbation == "typo" else perturbation
+        perturbation = built_in(perturbation, seed)
+    elif callable(perturbation):
+        name, takes_query = name_of(perturbation), takes_queries(perturbation)
+    else:
         raise ConfigurationError(
             f"perturbation={quoted(repr(perturbation), 60)} is invalid; give the name of a "
             "perturbation, or a function that takes a text and returns another"
         )
-    are_draws, takes_query = False, False
-    if isinstance(perturbation, Perturbation):
-        are_draws = perturbation.is_random
-        name = f"{perturbation}, seed {seed}" if are_draws else str(perturbation)
-        perturbation = partial(perturbation, seed=seed)
-    else:
-        name = name_of(perturbation)
-        takes_query = takes_queries(perturbation)
     made = {
         query.id: _perturbed(perturbation, query, name, takes_query)
         for query in golden
@@ -110,7 +125,7 @@ def changed_queries(golden: GoldenSet, perturbation: object, seed: int) -> Chang
     changed = {query_id: others for query_id, others in made.items() if others}
     unchanged = tuple(query_id for query_id in made if query_id not in changed)
     skipped = tuple(query_id for query_id in golden.query_ids if query_id not in made)
-    return ChangedQueries(name, changed, unchanged, skipped, are_draws)
+    return ChangedQueries(name, changed, unchanged, skipped)
 
 
 def changed_attributes(before: Query, after: Query) -> Mapping[str, tuple[object, object]]:
@@ -170,3 +185,101 @@ def _is_same(one: object, other: object) -> bool:
         return one is other or bool(one == other)
     except ValueError:  # an array has no single truth value
         return bool(np.array_equal(one, other))  # type: ignore[arg-type]
+
+
+# --- built-in perturbations -----------------------------------------------------------------
+
+
+def _case(text: str) -> Iterator[str]:
+    """All lower case, all upper case, and each word with a capital."""
+    yield from (text.lower(), text.upper(), text.title())
+
+
+def _white_space(text: str) -> Iterator[str]:
+    """Blanks around the text; two blanks, a tab or a no-break space between its words."""
+    yield f"  {text} "
+    for gap in ("  ", "\t", "\u00a0"):
+        yield gap.join(text.split(" "))
+
+
+def _typo(text: str, *, seed: int = 0) -> Iterator[str]:
+    """A slip on a QWERTY keyboard: the key beside, two letters swapped, one lost or doubled.
+
+    A slip is in a word of at least four Latin letters, but not in its first letter. Other scripts,
+    which have other keyboards, stay. It depends only on the seed and the text, not on the position
+    of the query.
+    """
+    words = [match.span() for match in _LATIN_WORD.finditer(text)]
+    if words:
+        # Only random() is guaranteed to stay the same in later versions of Python.
+        drawn = random.Random(f"{seed} {text}".encode("utf-8", "surrogatepass"))
+        start, end = words[int(drawn.random() * len(words))]
+        yield text[:start] + _mistyped(text[start:end], drawn) + text[end:]
+
+
+def _mistyped(word: str, drawn: random.Random) -> str:
+    """Return a word with one slip, which is never in its first letter."""
+    place = 1 + int(drawn.random() * (len(word) - 1))
+    before, char, after = word[:place], word[place], word[place + 1 :]
+    near = _neighbours().get(char.lower(), "")
+    beside = near[int(drawn.random() * len(near))] if near else char
+    if char.isupper():
+        beside = beside.upper()
+    first = max(1, place - 1)
+    swapped = word[first + 1] + word[first]
+    others = (
+        before + beside + after,
+        word[:first] + swapped + word[first + 2 :],
+        before + after,  # lost
+        before + char + char + after,  # doubled
+    )
+    chosen = int(drawn.random() * len(others))
+    # Some slips leave the word as it is: swapping equal letters, or a letter not on the keyboard.
+    from_chosen = (*others[chosen:], *others[:chosen])
+    return next(other for other in from_chosen if other != word)
+
+
+@cache
+def _neighbours() -> dict[str, str]:
+    """Return the keys that touch each key: in its row, and in the rows above and below."""
+    near: dict[str, str] = {}
+    for row, keys in enumerate(_KEYBOARD):
+        above = _KEYBOARD[row - 1] if row else ""
+        below = "".join(_KEYBOARD[row + 1 : row + 2])
+        for place, key in enumerate(keys):
+            left = max(0, place - 1)
+            beside = keys[left:place] + keys[place + 1 : place + 2]
+            near[key] = beside + above[place : place + 2] + below[left : place + 1]
+    return near
+
+
+def _word_order(text: str) -> Iterator[str]:
+    """The words from last to first; the last word first; the first word last."""
+    words = text.split()
+    if len(words) > 1 and not _SYNTAX.search(text):
+        first, last = words[0], words[-1]
+        for order in (words[::-1], [last, *words[:-1]], [*words[1:], first]):
+            yield " ".join(order)
+
+
+BUILT_IN: Mapping[str, Callable[[str], Iterator[str]]] = {
+    "case": _case,
+    "white_space": _white_space,
+    "typo": _typo,
+    "word_order": _word_order,
+}
+"""The built-in perturbations."""
+
+
+def built_in(name: str, seed: int) -> Callable[[str], Iterator[str]]:
+    """Return a built-in perturbation; the seed is that of typing errors.
+
+    Raises:
+        ConfigurationError: the name is unknown.
+    """
+    if name not in BUILT_IN:
+        raise ConfigurationError(
+            f"unknown perturbation '{quoted(name)}'{suggestion(name, BUILT_IN)}; give one of "
+            f"{', '.join(BUILT_IN)}, or a function that takes a text and returns another"
+        )
+    return partial(_typo, seed=seed) if name == "typo" else BUILT_IN[name]

@@ -69,15 +69,12 @@ class InvarianceLimits:
         return self.max_drop is not None and -trial.gain > self.max_drop + SLACK
 
     def beyond(self, result: PerturbationResult) -> ByQuery:
-        """Return the queries that exceed a limit, with the trials that do.
-
-        For random draws, the mean over a query's draws must be within the limits.
-        """
+        """Return the queries that exceed a limit, with the trials that do."""
 
         def is_beyond(trial: PerturbedQuery) -> bool:
             return self.is_unlike(trial) or self.is_drop(trial)
 
-        return _exceeding(result.counted, is_beyond)
+        return _exceeding(result.by_query, is_beyond)
 
     def mean_is_unlike(self, result: PerturbationResult) -> bool:
         """Whether the mean RBO is below its limit."""
@@ -120,22 +117,17 @@ class DirectionLimits:
         ConfigurationError: the direction is unknown, or a number is out of range.
     """
 
-    direction: Direction | Callable[[PerturbedQuery], bool]
+    direction: Direction
     slack: float = 0.0
     of: DirectionScope = "query"
     allowed_queries: int = 0
 
     def __post_init__(self) -> None:
         words = get_args(Direction)
-        if not callable(self.direction) and self.direction not in words:
+        if self.direction not in words:
             raise ConfigurationError(
                 f"direction={quoted(self.direction)} is invalid"
                 f"{suggestion(str(self.direction), words)}; give {' or '.join(words)}"
-            )
-        if callable(self.direction) and self.of == "mean":
-            raise ConfigurationError(
-                'of="mean" needs direction="not_better" or "not_worse"; a function is '
-                "called for each query"
             )
         if self.of == "mean" and self.allowed_queries:
             raise ConfigurationError(
@@ -149,8 +141,7 @@ class DirectionLimits:
         Raises:
             ConfigurationError: naming what allows too much.
         """
-        slack = {} if callable(self.direction) else {"slack": self.slack}
-        _refuse_never_failing(result, self.allowed_queries, slack)
+        _refuse_never_failing(result, self.allowed_queries, {"slack": self.slack})
 
     def is_wrong(self, gain: float) -> bool:
         """Whether a metric changes in the wrong direction; NaN does not."""
@@ -161,10 +152,7 @@ class DirectionLimits:
         """Return the queries that change in the wrong direction, with the trials that do."""
         if self.of == "mean":
             return _exceeding(result.by_query, lambda trial: False)
-        ask = self.direction
-        if callable(ask):  # a function compares two rankings, and a mean has none
-            return _exceeding(result.by_query, lambda trial: not ask(trial))
-        return _exceeding(result.counted, lambda trial: self.is_wrong(trial.gain))
+        return _exceeding(result.by_query, lambda trial: self.is_wrong(trial.gain))
 
     def fails(self, result: PerturbationResult, beyond: ByQuery) -> bool:
         """Whether too many queries, or the mean, change in the wrong direction."""

@@ -80,13 +80,6 @@ class PerturbationResult:
             by_query.setdefault(trial.query.id, []).append(trial)
         return by_query
 
-    @cached_property
-    def counted(self) -> ByQuery:
-        """What the limits on single queries apply to: each trial; for random draws, their mean."""
-        if not self.queries.are_draws:
-            return self.by_query
-        return {query_id: (_mean_of(trials),) for query_id, trials in self.by_query.items()}
-
     @property
     def mean_rbo(self) -> float:
         """The mean RBO over the queries, where a query has the mean of its trials."""
@@ -229,20 +222,6 @@ def reworded(golden: GoldenSet, queries: Mapping[str, Query]) -> GoldenSet:
     part = golden.subset(queries)
     named = {query_id: replace(query, id=query_id) for query_id, query in queries.items()}
     return GoldenSet(replace(part.contents, queries=named), golden.name)
-
-
-def _mean_of(trials: Sequence[PerturbedQuery]) -> PerturbedQuery:
-    """Return the most different trial of a query, with the mean values of all its trials."""
-    worst = max(
-        trials,
-        key=lambda trial: (trial.failure is not None, trial.before != trial.after, -trial.rbo),
-    )
-    return replace(
-        worst,
-        rbo=fmean(trial.rbo for trial in trials),
-        value_after=fmean(trial.value_after for trial in trials),
-        gain=fmean(trial.gain for trial in trials),
-    )
 
 
 def _values(run: Run, golden: GoldenSet, metric: Metric) -> dict[str, float]:

@@ -75,11 +75,9 @@ def changed_answers(
     """
 
     def answered(trial: PerturbedQuery) -> AnsweredQuery:
-        query, counted, draws = trial.query, trial, 1
-        if result.queries.are_draws:  # the values are the means of all draws
-            draws, (counted,) = len(result.by_query[query.id]), result.counted[query.id]
-        is_known = trial.failure is None and not math.isnan(counted.gain)
-        values = {str(result.metric): (counted.value_before, counted.value_after)}
+        query = trial.query
+        is_known = trial.failure is None and not math.isnan(trial.gain)
+        values = {str(result.metric): (trial.value_before, trial.value_after)}
         changes = trial.changed_attributes.items()
         return _query(
             golden,
@@ -87,9 +85,8 @@ def changed_answers(
             _two(golden, ("as it is", "perturbed"), (trial.before, trial.after), trial.failure),
             becomes=None if trial.perturbed.text == query.text else trial.perturbed.text or "",
             attributes={name: _labels(*pair) for name, pair in changes},
-            similarity={} if trial.failure else {"RBO": counted.rbo},
+            similarity={} if trial.failure else {"RBO": trial.rbo},
             values=values if is_known else {},
-            draws=draws,
         )
 
     each = (max(trials, key=severity) for trials in chosen.values())

@@ -101,8 +101,6 @@ class AnsweredQuery:
     """How similar the answers are, by measure."""
     values: Mapping[str, tuple[float | None, float]] = field(default_factory=dict)
     """By metric, the value of each answer."""
-    draws: int = 1
-    """The number of random variants that these are means of."""
     broken: tuple[ExpectationResult, ...] = ()
     """The expectations that do not hold."""
     answers: tuple[Answer, ...]

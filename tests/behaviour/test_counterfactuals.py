@@ -11,7 +11,6 @@ import pytest
 from pytest_rankcheck import (
     ConfigurationError,
     GoldenSet,
-    PerturbedQuery,
     Query,
     assert_direction,
     assert_invariant,
@@ -156,38 +155,6 @@ def test_an_attribute_that_is_a_list_or_an_array_can_change() -> None:
     assert_invariant(fair, golden, with_tags(np.array([1, 2])))
     with pytest.raises(ConfigurationError, match="changes 0 of 1 query"):
         assert_invariant(fair, golden, with_tags(["x", "y"]))
-
-
-# --- filters -----------------------------------------------------------------------------------
-
-COLOURS = {"a": "red", "b": "blue", "c": "red"}
-
-
-def filtering(query: Query) -> list[str]:
-    colour = query.attributes.get("colour")
-    return [doc for doc in COLOURS if colour in (None, COLOURS[doc])]
-
-
-def leaking(query: Query) -> list[str]:
-    """Filter, and fill up with what does not match."""
-    found = filtering(query)
-    return [*found, *(doc for doc in COLOURS if doc not in found)]
-
-
-def only_blue(query: Query) -> Query:
-    return replace(query, attributes={**query.attributes, "colour": "blue"})
-
-
-def filter_is_respected(trial: PerturbedQuery) -> bool:
-    assert trial.changed_attributes == {"colour": (None, "blue")}
-    return all(COLOURS[doc] == trial.perturbed.attributes["colour"] for doc in trial.after)
-
-
-def test_a_filter_must_be_respected() -> None:
-    assert_direction(filtering, DEVICES, only_blue, filter_is_respected)
-    text = failure_of(lambda: assert_direction(leaking, DEVICES, only_blue, filter_is_respected))
-    assert "filter_is_respected must hold for every query: broken by 4 of 4 queries" in text
-    assert '    q1 "red"   colour: (none) -> blue   RBO' in text
 
 
 # --- which rankers receive an attribute --------------------------------------------------------

@@ -16,6 +16,7 @@ from pytest_rankcheck import (
     RunError,
     assert_deterministic,
 )
+from pytest_rankcheck.behaviour import repeated_ranker
 from pytest_rankcheck.rankers import batch, model, scorer
 from pytest_rankcheck.reports.findings import Note, Topic
 from tests.behaviour import faulty_rankers as faulty
@@ -253,7 +254,7 @@ def test_queries_attributes_candidates_and_options_reach_the_new_process() -> No
 
 def test_what_the_ranker_prints_and_leaves_running_does_not_matter() -> None:
     name = f"{MODULE}:prints_and_leaves_a_thread"
-    assert_deterministic(name, FEW, insensitive_to="process", process_timeout=60)
+    assert_deterministic(name, FEW, insensitive_to="process")
 
 
 def test_a_process_without_an_answer_is_one_clear_error(
@@ -276,9 +277,12 @@ def test_a_process_without_an_answer_is_one_clear_error(
 
 
 @pytest.mark.slow
-def test_a_process_that_hangs_is_stopped_and_says_what_it_printed() -> None:
+def test_a_process_that_hangs_is_stopped_and_says_what_it_printed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(repeated_ranker, "_TIMEOUT", 8)
     with pytest.raises(RankerError, match="did not answer within 8 s and was stopped") as error:
-        assert_deterministic(f"{MODULE}:hangs_in_a_child", FEW, process_timeout=8)
+        assert_deterministic(f"{MODULE}:hangs_in_a_child", FEW)
     assert "waiting for the index" in str(error.value)
 
 
@@ -339,7 +343,6 @@ def test_invalid_arguments_are_refused() -> None:
     refused: list[tuple[dict[str, Any], str]] = [
         ({"repeats": 1}, "repeats=1 is invalid"),
         ({"repeats": True}, "repeats must be a whole number, not True"),
-        ({"process_timeout": 0}, "process_timeout=0 is invalid"),
         ({"insensitive_to": "repeats"}, "insensitive_to=repeats is invalid; give one"),
         ({"insensitive_to": ["ordr"]}, "insensitive_to=ordr is invalid; did you mean 'order'"),
         (

@@ -1,7 +1,6 @@
 """PerturbedQuery queries: what counts as changed, the limits, directions, and the text of a failure."""
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
@@ -11,13 +10,11 @@ from pytest_rankcheck import (
     ConfigurationError,
     GoldenSet,
     MetricError,
-    PerturbedQuery,
     Query,
     RankerError,
     RunError,
     assert_direction,
     assert_invariant,
-    perturbations,
     rbo,
 )
 from pytest_rankcheck.rankers import batch, model, scorer
@@ -195,81 +192,6 @@ def test_of_several_texts_the_worst_counts_and_is_shown() -> None:
     assert "Red" not in text
 
 
-DRAWN = GoldenSet.from_dict({"q1": {"a": 1}}, {"q1": "shoes"}, name="shop")
-
-
-def spoilt(*texts: str) -> Callable[[str], list[str]]:
-    """Return a ranker that finds nothing but ``b`` for these texts."""
-    return lambda text: ["b"] if text in texts else ["a", "b"]
-
-
-def test_of_random_draws_the_mean_of_a_query_counts() -> None:
-    """Of four draws one is ranked otherwise: a alone is relevant, so nDCG is 1, 1, 1 and 0.
-
-    RBO of [a, b] and [b] at p = 0.9 is that of two lists of which the shorter is a later part of
-    the longer one; three draws have 1.
-    """
-    draws = perturbations()["typo"].drawn(4)("shoes")
-    unlike = rbo(["a", "b"], ["b"], p=0.9)
-    ranker = spoilt(draws[1])
-    fine = {"min_rbo": (3 + unlike) / 4 - 1e-6, "max_drop": 0.25, "max_mean_drop": 0.25}
-    assert_invariant(ranker, DRAWN, "typo(samples=4)", **fine, min_mean_rbo=fine["min_rbo"])
-    assert_invariant(ranker, DRAWN, perturbations()["typo"].drawn(4), **fine)
-    for limit, value in {
-        "min_rbo": fine["min_rbo"] + 0.001,
-        "max_drop": 0.249,
-        "max_mean_drop": 0.249,
-    }.items():
-        with pytest.raises(AssertionError):
-            assert_invariant(ranker, DRAWN, "typo(samples=4)", **{limit: value})
-    assert_direction(ranker, DRAWN, "typo(samples=4)", "not_worse", slack=0.25)
-    with pytest.raises(AssertionError, match="broken by 1 of 1 query"):
-        assert_direction(ranker, DRAWN, "typo(samples=4)", "not_worse", slack=0.249)
-    # The same texts from a function are not draws: each of them must be within the limits.
-    with pytest.raises(AssertionError, match="broken by 1 of 1 query"):
-        assert_invariant(ranker, DRAWN, lambda text: draws, **fine)
-
-
-def test_without_a_limit_no_draw_may_be_ranked_otherwise() -> None:
-    draws = perturbations()["typo"].drawn(4)("shoes")
-    text = failure_of(lambda: assert_invariant(spoilt(draws[2]), DRAWN, "typo(samples=4)"))
-    mean = (3 + rbo(["a", "b"], ["b"], p=0.9)) / 4
-    assert "perturbation 'typo(samples=4), seed 0' changes" in text
-    assert (
-        "  1 perturbed query, 4 texts (the mean of its draws counts for each query): mean RBO"
-        in text
-    )
-    assert (
-        f'    q1 "shoes" -> "{draws[2]}"   RBO {mean:.3f}, nDCG@10 1.000 -> 0.750 '
-        "(means of 4 draws; the worst one is shown)\n"
-        "      as it is   1 a   2 b\n"
-        "      perturbed  1 b\n"
-    ) in text
-
-
-def test_a_draw_on_which_the_ranker_fails_is_never_averaged_away() -> None:
-    draws = perturbations()["typo"].drawn(4)("shoes")
-
-    def breaks(text: str) -> list[str]:
-        if text == draws[3]:
-            raise KeyError(text)
-        return ["a"]
-
-    text = failure_of(lambda: assert_invariant(breaks, DRAWN, "typo(samples=4)", min_mean_rbo=0.01))
-    assert "the ranker fails on 1 perturbed query: q1" in text
-
-
-def test_a_function_judges_each_draw() -> None:
-    seen = []
-
-    def judge(trial: PerturbedQuery) -> bool:
-        seen.append(trial.perturbed.text)
-        return True
-
-    assert_direction(alike, DRAWN, "typo(samples=4)", judge)
-    assert seen == perturbations()["typo"].drawn(4)("shoes")
-
-
 LONG = (
     "what similarity laws must be obeyed when constructing aeroelastic models of heated high speed "
     "aircraft in laminar flow over plates"
@@ -414,34 +336,6 @@ def test_the_other_way_and_a_metric_where_lower_is_better() -> None:
     assert_direction(lured, golden, noisy, "not_worse", metric="FirstRank")
 
 
-def test_a_function_says_what_is_as_it_should_be(entered: list[Note]) -> None:
-    seen: list[PerturbedQuery] = []
-
-    def narrows(trial: PerturbedQuery) -> bool:
-        seen.append(trial)
-        return set(trial.after) <= set(trial.before)
-
-    golden = SHOP.subset(["q3", "q4"])
-    assert_direction(lured, golden, noisy, narrows)
-    assert [(one.query.id, one.perturbed.text, one.before, one.after) for one in seen] == [
-        ("q3", "green lorem", ("b", "a", "c"), ("c", "a")),
-        ("q4", "hat lorem", ("b", "a", "c"), ("c", "a")),
-    ]
-    assert (seen[0].value_before, seen[0].value_after, seen[0].gain) == (0.5, 1.0, 0.5)
-    assert math.isnan(seen[1].gain)
-    name = "test_a_function_says_what_is_as_it_should_be.<locals>.narrows"
-    assert entered[0].text == (
-        "perturbation 'noisy', ranker 'lured' on golden set 'shop' (2 queries): "
-        f"{name} must hold for every query; nDCG@10 0.5000 -> 1.0000, +0.5000 over 1 judged query"
-    )
-
-    def keeps_the_first(trial: PerturbedQuery) -> bool:
-        return trial.after[0] == trial.before[0]
-
-    with pytest.raises(AssertionError, match="must hold for every query: broken by 2 of 2 queries"):
-        assert_direction(lured, golden, noisy, keeps_the_first)
-
-
 # --- invalid input -----------------------------------------------------------------------------
 
 
@@ -501,7 +395,6 @@ def test_invalid_arguments_are_refused() -> None:
         ({"slack": 1}, "slack=1 can never fail: nDCG@10 cannot change by more than 1"),
         ({"of": "mean", "allowed_queries": 1}, "is for single queries; with of="),
         ({"allowed_queries": 4}, "allowed_queries=4 can never fail on 4 checked"),
-        ({"direction": lambda trial: True, "of": "mean"}, "a function is called for each query"),
     )
     for given, message in directions:
         with pytest.raises(ConfigurationError, match=message):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pytest_rankcheck import GoldenSet, assert_consistent_depth, assert_deterministic
-from pytest_rankcheck.behaviour.depth_consistency import check_depths
+from pytest_rankcheck.behaviour.determinism_check import check_depths
 from pytest_rankcheck.behaviour.repeated_ranker import RepeatedRanker
 
 pytestmark = [pytest.mark.needs("bm25s", "hnswlib")]

@@ -33,7 +33,7 @@ OTHERS = [
 ]
 """What other people's code takes 10 to 500 ms to import."""
 NOT_NEEDED = [
-    *("behaviour.determinism_check", "behaviour.perturbations", "command_line", "sessions"),
+    *("behaviour.determinism_check", "behaviour.changed_queries", "command_line", "sessions"),
     "files.git_commands",
     *("comparison.query_planning", "comparison.unjudged_documents"),
     "comparison.unpaired_values",

@@ -66,7 +66,7 @@ def test_capitals_change_little(ranker, golden_set):
 
 
 def test_typing_errors_are_tolerated(ranker, sample):
-    assert_invariant(ranker, sample, "typo(samples=5)", min_mean_rbo=0.6, max_mean_drop=0.25)
+    assert_invariant(ranker, sample, "typo", min_mean_rbo=0.6, max_mean_drop=0.25)
 
 
 def with_a_meaningless_word(text):

@@ -91,9 +91,8 @@ def _numbers(query: AnsweredQuery) -> Iterator[str]:
     if query.how:
         yield query.how
     yield from (f"{name} {number_text(like, 3)}" for name, like in query.similarity.items())
-    draws = f" (means of {query.draws} draws; the worst one is shown)" if query.draws > 1 else ""
     for name, (before, now) in query.values.items():
-        yield f"{name} {number_text(before, 3)} -> {number_text(now, 3)}{draws}"
+        yield f"{name} {number_text(before, 3)} -> {number_text(now, 3)}"
 
 
 def _expected(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_rankcheck.behaviour.depth_consistency import DepthResult
 from pytest_rankcheck.behaviour.determinism_check import (
     Condition,
     ConditionResult,
+    DepthResult,
     DeterminismResult,
 )
 from pytest_rankcheck.errors import listed, plural

@@ -12,7 +12,6 @@ from pytest_rankcheck.behaviour.perturbed_answers import (
 )
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
-from pytest_rankcheck.rankers.callable_adapters import name_of
 from pytest_rankcheck.reports.text.wording import means_change, number_text, ranker_on
 
 
@@ -38,12 +37,9 @@ def perturbed_headline(golden: GoldenSet, result: PerturbationResult, how: str) 
 
 def invariance_facts(result: PerturbationResult, limits: InvarianceLimits) -> Iterator[str]:
     """Yield how many queries were perturbed, and which limits are broken."""
-    # A query may have several random draws.
-    has_mean = result.queries.are_draws and len(result.trials) > len(result.by_query)
-    mean = " (the mean of its draws counts for each query)" if has_mean else ""
     counted = plural(len(result.trials), "text" if _only_texts(result) else "variant")
     similarity = number_text(result.mean_rbo)
-    yield f"{_queries(result)}, {counted}{mean}: mean RBO {similarity} (p={result.p:g})"
+    yield f"{_queries(result)}, {counted}: mean RBO {similarity} (p={result.p:g})"
     if result.judged:
         yield _means_text(result)
     each = "be the same" if limits.min_rbo == 1 else f"reach RBO {number_text(limits.min_rbo)}"
@@ -79,16 +75,13 @@ def direction_facts(
         yield _means_text(result)
     rule = _rule(result, directed)
     if directed.of == "query":
-        queries = result.by_query if callable(directed.direction) else result.judged
-        rule += f": {_broken_by(beyond, queries, directed.allowed_queries)}"
+        rule += f": {_broken_by(beyond, result.judged, directed.allowed_queries)}"
     yield rule
     yield from _failed(result)
 
 
 def _rule(result: PerturbationResult, directed: DirectionLimits) -> str:
     """Return what must hold for each query, or for the mean."""
-    if callable(directed.direction):
-        return f"{quoted(name_of(directed.direction))} must hold for every query"
     subject = (
         f"the mean {result.metric}" if directed.of == "mean" else f"{result.metric} of every query"
     )
@@ -148,7 +141,7 @@ def _failed(result: PerturbationResult) -> Iterator[str]:
 
 
 def _such(result: PerturbationResult, is_such: Callable[[PerturbedQuery], bool]) -> list[str]:
-    return [query_id for query_id, trials in result.counted.items() if any(map(is_such, trials))]
+    return [query_id for query_id, trials in result.by_query.items() if any(map(is_such, trials))]
 
 
 def _broken_by(beyond: Collection[str], queries: ByQuery, allowed: int) -> str:
