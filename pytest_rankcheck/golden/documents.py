@@ -1,34 +1,52 @@
 """The catalogue: all documents that can be ranked, with their attributes.
 
-A catalogue may be far larger than a golden set, so a table is read a part at a time. Only the rows
-of ranked or judged documents are kept.
+A catalogue may be far larger than a golden set, and than memory, so a table is read a part at a
+time. Only the rows of ranked or judged documents are kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from pytest_rankcheck.argument_checks import library_of_frame
 from pytest_rankcheck.document_ids import ATTRIBUTE, DocIdMap, DocIdRule
 from pytest_rankcheck.errors import ConfigurationError, GoldenSetError, listed, quoted
+from pytest_rankcheck.files.delimited_tables import DOC_ID, Role, index_of_roles
+from pytest_rankcheck.files.file_patterns import are_parts, files_of_parts
 from pytest_rankcheck.files.plain_values import id_text, is_blank
-from pytest_rankcheck.golden.corpus import Corpus, CorpusSource
+from pytest_rankcheck.files.table_batches import Batch, Table
+from pytest_rankcheck.files.tables import read_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from pytest_rankcheck.files.frame_tables import Frame
 
+
+CorpusSource: TypeAlias = "str | PathLike[str] | Iterable[str] | Frame"
+"""A file or folder with a table of documents, a frame, or the ids of documents."""
 DocumentSource: TypeAlias = "CorpusSource | Mapping[str, Mapping[str, object]]"
-"""A file or folder with a table of documents, a frame, or the attributes of each by its id."""
+"""The same, or the attributes of each document by its id."""
 Columns: TypeAlias = "Mapping[str, str] | None"
+Rows: TypeAlias = Iterator[tuple[Sequence[str], Batch | None]]
+"""Some ids, and the rows of the table that they come from, if any."""
 
+BEIR_CORPUS = "corpus.jsonl"
+"""The file with the documents in a BEIR folder."""
+_ROLE = Role("doc_id", DOC_ID.names, otherwise=("id",))
+_BATCH = 1 << 16
 _TITLES = ("title", "doc_title", "document_title", "product_title")
 
 
 class Documents:
-    """A catalogue: a table with one row for each document.
+    """A catalogue: a table with one row for each document, or only ids.
+
+    A folder is a BEIR collection, or contains the parts of the table.
 
     Args:
         source: the table; one column has the ids, the others are attributes.
@@ -39,19 +57,23 @@ class Documents:
     def __init__(
         self,
         source: DocumentSource,
-        columns: Mapping[str, str] | None = None,
+        columns: Columns = None,
         rule: DocIdRule | None = None,
     ) -> None:
+        self.name = "the catalogue"
+        """What messages call it, followed by its path if it is in files."""
+        if isinstance(source, (str, PathLike)):
+            source = Path(source)
+            self.name += f" {quoted(source, 300)}"
         if isinstance(source, Mapping):
             import pandas as pd
 
             frame = pd.DataFrame([*source.values()]).astype(object)
             frame.insert(0, "doc_id", [*source], allow_duplicates=True)
             source = frame
-        self.corpus = Corpus.of(source, columns)
-        """The ids of its documents, to be read in batches."""
-        self.name = self.corpus.name
-        """What messages call it."""
+        self._source: Any = source
+        self._named = (columns or {}).get("doc_id")
+        """The column of ids, if it has an unusual name."""
         self._to_id = DocIdMap(rule) if rule else None
         self._columns: dict[str, dict[str, object]] = {}
         """By attribute, the values of the documents that have one."""
@@ -64,13 +86,38 @@ class Documents:
     @cached_property
     def size(self) -> int:
         """The number of different documents in the catalogue."""
-        ids = chain.from_iterable(self.corpus.batches())
+        ids = chain.from_iterable(ids for ids, _ in self.rows(whole=False))
         return len(set(ids if self._to_id is None else map(self._to_id, ids)))
 
     @property
     def attributes(self) -> Sequence[str]:
         """The attributes of the documents that were looked up."""
         return list(self._columns)
+
+    def rows(self, *, whole: bool = True) -> Rows:
+        """Yield the ids in order, some thousands at a time, including duplicates.
+
+        Args:
+            whole: whether the other columns are read too.
+
+        Raises:
+            GoldenSetError: a file is missing, damaged or empty, has no column of ids, or has a row
+                without an id; the message names the file and the line.
+        """
+        rows = self._read_rows(whole=whole)
+        first = next(rows, None)
+        if first is None:
+            raise GoldenSetError(f"{self.name} has no documents")
+        return chain([first], rows)
+
+    def _read_rows(self, *, whole: bool) -> Rows:
+        source, is_path = self._source, isinstance(self._source, Path)
+        if not is_path and library_of_frame(source) is None:
+            yield from _of_ids(source)
+            return
+        for each in _files(source) if is_path else [source]:
+            table = read_table(each, GoldenSetError, name="the catalogue")
+            yield from _of_table(table, self._named, whole=whole)
 
     def has(self, doc_ids: Sequence[str]) -> list[bool]:
         """Return which documents have a row."""
@@ -114,7 +161,7 @@ class Documents:
         found = dict.fromkeys((each for each in doc_ids if each not in self._known), False)
         if not found:
             return
-        for ids, batch in self.corpus.rows():
+        for ids, batch in self.rows():
             mapped = ids if self._to_id is None else list(map(self._to_id, ids))
             rows = []
             for row, doc_id in enumerate(mapped):
@@ -154,7 +201,7 @@ class ColumnRule:
             raise ConfigurationError(
                 f"doc_id={quoted(rule)} needs documents= (rankcheck_documents)"
             )
-        corpus, column = Documents(source, columns).corpus, rule.removeprefix(ATTRIBUTE)
+        corpus, column = Documents(source, columns), rule.removeprefix(ATTRIBUTE)
         self.__qualname__, self._values = rule, dict[str, object]()
         for ids, batch in corpus.rows():
             header = batch.header if batch else ()
@@ -182,3 +229,57 @@ def with_column_rules(rule: Any, source: DocumentSource | None, columns: Columns
     return rule and [
         ColumnRule(each, source, columns) if is_one else each for each, is_one in pairs
     ]
+
+
+def _files(path: Path) -> Sequence[Path]:
+    """Return the files of a path, a pattern or a folder, in the order of their names."""
+    if not are_parts(path):
+        return [path]
+    corpus = path / BEIR_CORPUS
+    return [corpus] if corpus.exists() else files_of_parts(path, GoldenSetError)
+
+
+def _of_table(table: Table, named: str | None, *, whole: bool) -> Rows:
+    header, numbering = table.header, table.numbering
+    wanted = None if whole or not header else [_id_column(header, named, numbering.source)]
+    for batch in table.batches(wanted):
+        index = _id_column(batch.header, named, numbering.place(batch.numbers[0]))
+        column = batch.column(index)
+        cells = column.ids()
+        for row in cells.invalid[:1].tolist():
+            where = numbering.place(int(batch.numbers[row]))
+            raise GoldenSetError(
+                f"{where}: the {quoted(batch.header[index])} of a document in the catalogue is "
+                f"{quoted(repr(column.cell(row)), 60)}; an id is a text or a whole number"
+            )
+        if len(cells.ids):
+            yield cells.ids.texts(), batch
+
+
+def _id_column(header: Sequence[str], named: str | None, where: str) -> int:
+    """Return the index of the column with the ids."""
+    columns = {}
+    if named is not None and named in header:
+        columns["doc_id"] = named
+    place = index_of_roles(header, (_ROLE,), columns, where, GoldenSetError)
+    if not place:
+        raise GoldenSetError(
+            f"{where}: the catalogue has no column of ids, such as doc_id, _id or id; it has "
+            f"{listed(header, 10)}. Rename the column, or name it with columns={{'doc_id': ...}} "
+            "(rankcheck_columns); a list of ids needs the line doc_id above it"
+        )
+    return place["doc_id"]
+
+
+def _of_ids(source: Iterable[object]) -> Rows:
+    iterator, number = iter(source), 0
+    while some := list(islice(iterator, _BATCH)):
+        ids = [id_text(each) for each in some]
+        if None in ids:
+            wrong = ids.index(None)
+            raise GoldenSetError(
+                f"documents=: element {number + wrong + 1:,} is {quoted(repr(some[wrong]), 60)}; "
+                "an id is a text or a whole number"
+            )
+        yield ids, None  # type: ignore[misc]
+        number += len(some)

@@ -17,8 +17,7 @@ from pytest_rankcheck.golden.query import label_of
 if TYPE_CHECKING:
     from pytest_rankcheck.document_ids import DocIdRule
     from pytest_rankcheck.files.frame_tables import Frame
-    from pytest_rankcheck.golden.corpus import CorpusSource
-    from pytest_rankcheck.golden.documents import DocumentSource
+    from pytest_rankcheck.golden.documents import CorpusSource, DocumentSource
     from pytest_rankcheck.golden.expectation import Expectation
     from pytest_rankcheck.golden.golden_contents import Contents
     from pytest_rankcheck.golden.interactions import InteractionSource
@@ -80,7 +79,7 @@ class GoldenSet(JudgedQueries):
                 of ``documents``, for chunks whose sources are judged; or a list of these, applied
                 in order.
             documents: all documents that can be ranked: a file or folder (JSON lines, CSV, TSV,
-                Parquet, Arrow, or one id per line), a DataFrame, or ``{doc_id: {attribute:
+                Parquet), a DataFrame, or ``{doc_id: {attribute:
                 value}}``. Without it, the corpus of a BEIR folder.
             interactions: what users have interacted with before: a file or a DataFrame with the
                 columns ``user`` and ``item``. The id of a query is that of its user.

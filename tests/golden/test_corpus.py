@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from pytest_rankcheck import GoldenSet, GoldenSetError, LintFinding
-from pytest_rankcheck.golden.corpus import Corpus
+from pytest_rankcheck.golden.documents import Documents
 from tests.libraries import forms
 
 RULES = ("misspelt-id", "not-in-corpus")
@@ -121,22 +121,18 @@ def write(path: Path, kind: str) -> Path:
         frame.to_csv(path, index=False, sep="\t")
     elif kind == "parquet":
         frame.to_parquet(path)
-    elif kind == "collection":  # as that of MS MARCO: no header
-        path.write_text("".join(f"{doc_id}\tits text, long\n" for doc_id in IDS), "utf-8")
     elif kind == "list":
-        path.write_text("\n".join(IDS), "utf-8")
-    elif kind == "list with a header":
         path.write_text("doc_id\r\n" + "\r\n\r\n".join(IDS) + "\r\n", "utf-8")
     return path
 
 
-KINDS = (*("jsonl", "packed", "csv", "tsv", "parquet", "collection", "list"), "list with a header")
+KINDS = ("jsonl", "packed", "csv", "tsv", "parquet", "list")
 
 
 @pytest.mark.parametrize("kind", forms(*KINDS))
 def test_a_corpus_in_a_file(tmp_path: Path, kind: str) -> None:
     path = write(tmp_path / "documents", kind)
-    ids = [doc_id for batch in Corpus.of(path).batches() for doc_id in batch]
+    ids = [doc_id for batch, _ in Documents(path).rows() for doc_id in batch]
     assert ids == IDS
     assert findings(judged(*IDS), str(path)) == {}
     finding = findings(judged(*IDS, "x"), path)["not-in-corpus"]
@@ -147,10 +143,9 @@ def test_a_corpus_in_a_file(tmp_path: Path, kind: str) -> None:
 def test_a_corpus_in_the_parts_of_a_folder(tmp_path: Path) -> None:
     (tmp_path / "part-10.jsonl").write_text('{"id": "c"}\n')
     (tmp_path / "part-9.jsonl").write_text('{"id": "a"}\n{"id": "b"}\n')
-    (tmp_path / "README.md").write_text("no documents\n")
     (tmp_path / "_SUCCESS.txt").write_text("")
     for source in (tmp_path, tmp_path / "*.jsonl"):
-        assert list(Corpus.of(source).batches()) == [["a", "b"], ["c"]]
+        assert [ids for ids, _ in Documents(source).rows()] == [["a", "b"], ["c"]]
 
 
 def test_a_corpus_in_python() -> None:
@@ -173,16 +168,20 @@ def test_a_column_with_an_unusual_name(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("", "is empty|c has no documents$"),
-        ("name,title\nx,y\n", r"c:1: the catalogue has no column of ids.*it has name, title"),
+        ("name,title\nx,y\n", r"c: the catalogue has no column of ids.*it has name, title"),
         ('{"name": "x"}\n', "c:1: the catalogue has no column of ids.*it has name"),
         ('{"id": "x"}\n{"pid": "x"}\n{"name": "x"}\n', "c:3: the catalogue has no column of ids"),
         ('{"id": "x"}\n{"id": null}\n', "c:2: the id of a document in the catalogue is None"),
         ('{"id": "x"}\n{"id": 1.5}\n', "c:2: the id of a document in the catalogue is 1.5"),
         ('{"id": "x"}\n{"id": \n', "c:2: not JSON"),
+        (
+            "a\nb\n",
+            "c: the catalogue has no column of ids.*it has a. .* needs the line doc_id ab",
+        ),
         ('["a", "b"]\n', "c, row 1: 'a' is not an object with the columns of a catalogue"),
         ("doc_id,pid\n1,2\n1,2\n", None),
         ("pid,docno\n1,2\n", "could both be the doc_id"),
-        ("a\nb\nc\udcff\n", "c:3: byte 2 is not UTF-8; save the file as UTF-8"),
+        ("doc_id\nb\nc\udcff\n", "c:3: byte 2 is not UTF-8; save the file as UTF-8"),
     ],
 )
 def test_a_corpus_that_cannot_be_read(tmp_path: Path, text: str, message: str | None) -> None:
@@ -200,7 +199,7 @@ def test_a_corpus_of_something_else_is_refused(tmp_path: Path) -> None:
         ([], "^the catalogue has no documents$"),
         (iter(()), "^the catalogue has no documents$"),
         (tmp_path / "none", "no such file"),
-        (tmp_path, "has no file that ends with"),
+        (tmp_path, "has no parts"),
     ):
         with pytest.raises(GoldenSetError, match=message):
             findings(judged("1"), wrong)

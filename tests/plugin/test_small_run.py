@@ -37,7 +37,7 @@ NOT_NEEDED = [
     "files.git_commands",
     *("comparison.query_planning", "comparison.unjudged_documents"),
     "comparison.unpaired_values",
-    *("evaluation.run_documents", "golden.corpus", "golden.documents"),
+    *("evaluation.run_documents", "golden.documents"),
     "golden.interactions",
     *("metrics.families.catalogue", "metrics.families.shown_documents"),
     *("plugin.lint_items", "rankers.adapters", "rankers.shared_run"),

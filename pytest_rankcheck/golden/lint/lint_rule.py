@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, filterfalse
@@ -19,10 +21,18 @@ from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.query import Query
 
 if TYPE_CHECKING:
-    from pytest_rankcheck.golden.corpus import Corpus, CorpusMatch
+    from pytest_rankcheck.document_ids import DocIdMap
+    from pytest_rankcheck.golden.documents import Documents
 
 
 _SHOWN_PLACES = 3
+_EXAMPLES = 3
+"""How many ids of the catalogue are kept for messages."""
+_MOST = 0.5
+"""If a corpus distinguishes documents by spelling, such as by the case of short ids, a missing id
+often resembles another one by chance. Then at least this share of the missing ids must have another
+spelling in the catalogue to count as misspelt."""
+_DECIMALS = re.compile(r"(?<=\d)\.0+$")
 
 Level = Literal["error", "warning", "ignore"]
 
@@ -135,13 +145,91 @@ class LintFinding:
 
 
 @dataclass(frozen=True)
+class CorpusMatch:
+    """The judged documents, looked up in a corpus."""
+
+    name: str
+    """What messages call the catalogue."""
+    size: int
+    """How many ids it has, including duplicates."""
+    examples: Sequence[str]
+    """Its first ids."""
+    judged: int
+    """How many different documents are judged."""
+    absent: Sequence[str]
+    """The judged documents that it lacks under any spelling."""
+    misspelt: Mapping[str, str]
+    """The judged documents that it has under one other spelling."""
+    unknown: Collection[str]
+    """The unjudged documents of expectations that it lacks."""
+
+    @classmethod
+    def of(
+        cls,
+        corpus: Documents,
+        judged: Iterable[str],
+        to_id: DocIdMap | None,
+        expected: Iterable[str] = (),
+    ) -> CorpusMatch:
+        """Look up judged documents; the catalogue is read once and not kept.
+
+        Args:
+            corpus: its ids.
+            judged: the ids of judged documents, possibly repeated.
+            to_id: maps the ids of the catalogue, as the ids of the judgments were mapped.
+            expected: the ids of documents in expectations.
+        """
+        is_judged = dict.fromkeys(judged)
+        others = set(expected).difference(is_judged)
+        form_of = {doc_id: _loose_form(doc_id) for doc_id in is_judged}
+        spellings: dict[str, set[str]] = {form: set() for form in form_of.values()}
+        found: set[str] = set()
+        examples: list[str] = []
+        size = 0
+        for ids, _ in corpus.rows(whole=False):
+            batch = ids if to_id is None else list(map(to_id, ids))
+            size += len(batch)
+            examples += batch[: _EXAMPLES - len(examples)]
+            found |= form_of.keys() & batch
+            others.difference_update(batch)
+            for doc_id, form in zip(batch, map(_loose_form, batch), strict=True):
+                if form in spellings and len(spellings[form]) < 2:
+                    spellings[form].add(doc_id)
+        missing = {each: spellings[form_of[each]] for each in is_judged if each not in found}
+        misspelt = {doc_id: min(ids) for doc_id, ids in missing.items() if len(ids) == 1}
+        is_ambiguous = any(len(ids) > 1 for ids in spellings.values())
+        if is_ambiguous and len(misspelt) < _MOST * len(missing):
+            misspelt = {}
+        absent = [doc_id for doc_id in missing if doc_id not in misspelt]
+        return cls(corpus.name, size, examples, len(is_judged), absent, misspelt, others)
+
+    def lacks(self, count: int) -> str:
+        """Return in words that the catalogue lacks this many of the judged documents."""
+        verb = "is" if count == 1 else "are"
+        return f"{count:,} of {plural(self.judged, 'judged document')} {verb} not in {self.name}"
+
+
+def _loose_form(doc_id: str) -> str:
+    """Return an id without the features that spreadsheets and tools change."""
+    if doc_id.isascii() and doc_id.isalnum():
+        if doc_id.isdigit():
+            return doc_id.lstrip("0") or "0"
+        return doc_id.lower()
+    plain = unicodedata.normalize("NFKC", doc_id).casefold()
+    plain = _DECIMALS.sub("", "".join(plain.split()))
+    if plain.isdecimal():
+        return plain.lstrip("0") or "0"
+    return plain
+
+
+@dataclass(frozen=True)
 class Linted:
     """A golden set as the rules see it."""
 
     contents: Contents
     queries: Mapping[str, Query]
     options: LintOptions
-    corpus: Corpus | None = None
+    corpus: Documents | None = None
     """The documents that are ranked, if known; read once, by `corpus_match`."""
 
     @cached_property
@@ -149,8 +237,6 @@ class Linted:
         """The judged documents looked up in the catalogue; None without one."""
         if self.corpus is None:
             return None
-        from pytest_rankcheck.golden.corpus import CorpusMatch
-
         expectations = chain.from_iterable(self.contents.expectations.values())
         expected = (doc for each in expectations for doc in (*each.documents, *each.others))
         judged = [*filterfalse(is_unit, self.contents.judgments.documents.texts())]

@@ -23,7 +23,7 @@ from pytest_rankcheck.golden.lint.lint_rule import (
 )
 
 if TYPE_CHECKING:
-    from pytest_rankcheck.golden.corpus import CorpusSource
+    from pytest_rankcheck.golden.documents import CorpusSource
 
 
 _MODULES = (judgment_rules, text_rules, corpus_rules, expectation_rules)
@@ -48,11 +48,11 @@ def findings_of(
     The levels in the options override those of the rules. Without ``documents``, those of the
     golden set are used, if it has any.
     """
-    contents, ranked = golden.contents, golden.catalogue.corpus if golden.catalogue else None
+    contents, ranked = golden.contents, golden.catalogue
     if documents is not None:
-        from pytest_rankcheck.golden.corpus import Corpus
+        from pytest_rankcheck.golden.documents import Documents
 
-        ranked = Corpus.of(documents, contents.source.columns)
+        ranked = Documents(documents, contents.source.columns)
     linted = Linted(contents, contents.complete_queries(), options, ranked)
     known = {rule.name: rule for rule in all_rules()}
     for name in rules or ():
