@@ -1,7 +1,7 @@
 """A check: what a test compares with its record, and what keeps it from passing.
 
-`Block` is the table of states in ``docs/baselines.md``, in code; ``policy`` decides by it. The check
-of rankings is here, that of metrics in ``metric_check``.
+`Block` is the table of states in ``docs/baselines.md``, in code; ``policy`` decides by it. Metrics
+are checked in ``metric_check``.
 """
 
 from __future__ import annotations
