@@ -18,7 +18,7 @@ from pytest_rankcheck.files.git_commands import git_line
 from pytest_rankcheck.files.text_files import text_of
 from pytest_rankcheck.plugin.baseline_settings import baseline_settings
 from pytest_rankcheck.plugin.project_configuration import project_configuration
-from pytest_rankcheck.plugin.unrun_gates import NOT_CHOSEN
+from pytest_rankcheck.plugin.unrun_gates import FAILED, NOT_CHOSEN
 from pytest_rankcheck.remedies import retire
 from pytest_rankcheck.reports.json_report import read_report
 
@@ -61,8 +61,9 @@ def _unrun(chosen: argparse.Namespace) -> int:
     print(f"no job completed the gates of {len(unrun):,} of {total} ({of_reports}):")
     for file, reason in unrun.items():
         print(f"  {quoted(file, 300)}: {quoted(reason, 200)}")
-        print(f"    {retire(os.path.relpath(settings.top / file), ref)}")
-    print("run their tests, or retire the baselines")
+        if reason != FAILED.text:
+            print(f"    {retire(os.path.relpath(settings.top / file), ref)}")
+    print("run their tests until they pass, or retire the baselines")
     return BLOCKED
 
 

@@ -66,6 +66,7 @@ class Reason(NamedTuple):
 
 
 NOT_CHOSEN = Reason(Loss.NOT_CHOSEN, "its test was not chosen on the command line")
+FAILED = Reason(Loss.FAILED, "its test failed")
 _NOT_COMPARED = Reason(Loss.GONE, "its test passed, but did not compare this golden set with it")
 _CAUGHT = Reason(Loss.UNSEEN, "its gate failed, and its test went on")
 _DESELECTED = Reason(Loss.SKIPPED, "its test was deselected, and not on the command line")
@@ -234,7 +235,7 @@ class ExpectedGates:
             options = ("keyword", "markexpr", "deselect", "lf", "stepwise")
             return NOT_CHOSEN if self._has(*options) else _DESELECTED
         if "failed" in ended:
-            return Reason(Loss.FAILED, "its test failed")
+            return FAILED
         if None not in outcomes:
             return _NOT_COMPARED
         return _STOPPED if self._exit_status else _NOT_REACHED

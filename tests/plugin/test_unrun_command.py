@@ -73,6 +73,13 @@ def test_a_gate_that_no_job_ran_is_listed_with_the_best_known_reason(sharded: Pr
         assert " retire " in done.stdout
 
 
+def test_a_test_that_fails_is_to_be_mended_and_not_retired(sharded: Project) -> None:
+    sharded.test("def test_mrr(evaluation, baseline):\n    raise OSError('no index')\n", MODULES[0])
+    done = unrun(sharded, job(sharded, "a.json", *MAIN))
+    assert done.returncode == 1
+    assert f"  {FIRST}: its test failed\nrun their tests until they pass" in done.stdout
+
+
 @pytest.mark.slow
 def test_a_deleted_baseline_is_found_at_the_reference(sharded: Project) -> None:
     sharded.path.joinpath(THIRD).unlink()
