@@ -81,7 +81,8 @@ GROUPS = (
     Group(
         "Gates and verdicts",
         "gates.md#gates",
-        "Gate GateRule Evidence Verdict Outcome Decision Gap TieEffect LostAnswers ReplayEvidence",
+        "Gate GateRule Evidence Verdict Outcome Decision Gap TieEffect MixEffect LostAnswers "
+        "ReplayEvidence",
     ),
     Group(
         "Baselines",

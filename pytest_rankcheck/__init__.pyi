@@ -92,6 +92,7 @@ from pytest_rankcheck.gates.lost_answers import LostAnswers as LostAnswers
 from pytest_rankcheck.gates.verdict import (
     Decision as Decision,
     Gap as Gap,
+    MixEffect as MixEffect,
     Outcome as Outcome,
     ReplayEvidence as ReplayEvidence,
     TieEffect as TieEffect,

@@ -14,6 +14,7 @@ from pytest_rankcheck.explanation.evidence import Evidence, evidence_for
 from pytest_rankcheck.gates.lost_answers import LostAnswers
 from pytest_rankcheck.gates.verdict import (
     Decision,
+    MixEffect,
     Outcome,
     ReplayEvidence,
     TieEffect,
@@ -77,6 +78,7 @@ class GateNumbers:
     gaps: tuple[GapNumbers, ...] = ()
     query_drops: tuple[str, ...] = ()
     ties: TieEffect | None = None
+    mixes: Sequence[MixEffect] = field(default=(), metadata=NOT_IN_JSON)
     unjudged: Unjudged | None = None
     replay: ReplayEvidence | None = None
     approvals: tuple[Approval, ...] = ()
@@ -144,6 +146,7 @@ def verdict_numbers(
         ),
         query_drops=verdict.query_drops,
         ties=verdict.ties,
+        mixes=verdict.mixes,
         replay=verdict.replay,
         leads=verdict.leading.label,
         alpha=verdict.alpha,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from operator import mul
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import quoted
@@ -145,6 +146,16 @@ class ReplayEvidence:
         return is_too_much and not is_fall_of_others
 
 
+class MixEffect(NamedTuple):
+    """How much of the difference of two logs comes from slices that grew or shrank."""
+
+    attribute: str
+    at_mix: float
+    """The difference if each slice had the share that it has in the baseline."""
+    mix: float
+    """The rest of the difference."""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Verdict:
     """What a gate decided on one metric: overall, by slice, and for single queries."""
@@ -214,6 +225,27 @@ class Verdict:
             if slices and self.overall.outcome is not outcome:
                 return min(slices, key=lambda decision: decision.pairs.gain)
         return self.overall
+
+    @property
+    def mixes(self) -> Sequence[MixEffect]:
+        """The effect of slices that grew or shrank, of each attribute that two logs have.
+
+        It is the sum over slices of ``share before * difference`` (Kitagawa, Components of a
+        difference between two rates, JASA 50, 1955). Empty for the same queries on both sides, and
+        if slices overlap or are on one side only.
+        """
+        whole, effects = self.overall.pairs, []
+        if whole.is_paired or not self.metric.definition.is_mean_of_values:
+            return ()
+        for attribute in dict.fromkeys(part.attribute or "" for part in self.slices):
+            parts = [part.pairs for part in self.slices if part.attribute == attribute]
+            sizes = [len(part.before) for part in parts]
+            at_mix = sum(map(mul, sizes, (part.difference for part in parts))) / len(whole.before)
+            counts = sum(sizes), sum(len(part.after) for part in parts)
+            is_mix = counts == (len(whole.before), len(whole.after))
+            if is_mix and abs(whole.difference - at_mix) > SLACK:
+                effects.append(MixEffect(attribute, at_mix, whole.difference - at_mix))
+        return effects
 
     def left_open(self) -> Verdict:
         """Return the verdict with every decision inconclusive, because the data cannot decide."""

@@ -183,6 +183,13 @@ def needed_text(best: float, interval: tuple[float, float] | None, units: str = 
 # --- what may explain a difference -------------------------------------------------------------
 
 
+def mix_lines(verdict: GateNumbers) -> Iterator[str]:
+    """Yield ``+0.0210 at the baseline's mix of device; -0.0510 from the mix``, by attribute."""
+    for attribute, at_mix, mix in verdict.mixes:
+        of = f"at the baseline's mix of {quoted(attribute, 60)}"
+        yield f"{change(at_mix)} {of}; {change(mix)} from the mix"
+
+
 def open_reason(evidence: ReplayEvidence) -> str:
     """Return why a replay with ``leaves_open`` decides nothing."""
     is_now = evidence.unseen_now > evidence.max_unseen

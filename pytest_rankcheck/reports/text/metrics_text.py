@@ -12,6 +12,7 @@ from pytest_rankcheck.explanation.gate_numbers import Decided, GateNumbers
 from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.reports.text.evidence_text import (
     evidence_lines,
+    mix_lines,
     p_text,
     replay_lines,
     ties_text,
@@ -115,6 +116,8 @@ def besides_numbers(explanation: Explanation) -> Iterator[str]:
     lost = verdict.lost_answers
     if lost is not None and lost.blocks and not _starts_with_lost_answers(explanation):
         yield lost.text
+    of = f"{verdict.metric}: " if len(explanation.failures) > 1 else ""
+    yield from (f"{of}{line}" for line in mix_lines(verdict))
     if verdict.replay is not None:
         yield from replay_lines(verdict.replay)
 

@@ -17,6 +17,7 @@ from pytest_rankcheck.reports.findings import Note, Topic
 from pytest_rankcheck.reports.text.evidence_text import (
     evidence_lines,
     fell_word,
+    mix_lines,
     p_text,
     power_text,
     replay_lines,
@@ -86,7 +87,7 @@ def passed_fall_notes(golden: JudgedQueries, verdicts: Iterable[Verdict]) -> Ite
 def inconclusive_text(verdict: Verdict, evaluation: Evaluation) -> str:
     """Return an inconclusive verdict with its evidence, in a line."""
     explained = verdict_numbers(verdict, has_evidence=True)
-    lines = [verdict_headline(explained, golden_name(evaluation))]
+    lines = [verdict_headline(explained, golden_name(evaluation)), *mix_lines(explained)]
     if verdict.replay is not None:
         lines += replay_lines(verdict.replay)
     lines += evidence_lines(explained)
