@@ -44,7 +44,7 @@ _RETRIEVED = 50
 _RANKER, _COMMAND = "# rankcheck_ranker", '# command = ["../rank"]'
 _NAME = "name your ranker in {}, and remove the # (docs/rankers.md)"
 _CALLED = "; write module:load() if load() returns it (docs/how-to/learning-to-rank.md)"
-_EXTRAS = {".yaml": "yaml", ".yml": "yaml", ".parquet": "fast", ".arrow": "fast", ".zst": "zstd"}
+_EXTRAS = {".yaml": "yaml", ".yml": "yaml", ".parquet": "fast", ".zst": "zstd"}
 """The extras needed to read golden sets, by the endings of their names."""
 _JOB = Path(".github/workflows/ranking.yml")
 _HAS_TABLE = re.compile(r"tool\.pytest|^\[?tool *[\]=]", re.MULTILINE)

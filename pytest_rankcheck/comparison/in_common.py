@@ -17,7 +17,7 @@ from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.comparison.ranking_facts import ranking_facts
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.files.paused_collector import collector_paused
+from pytest_rankcheck.files.table_batches import collector_paused
 from pytest_rankcheck.statistics.counts import fisher_p, more_falls_p, smallest_fisher_p
 from pytest_rankcheck.statistics.multiplicity import corrected
 

@@ -30,7 +30,7 @@ from pytest_rankcheck.evaluation.unfit_runs import (
     refuse_unusable,
     unmet_ids,
 )
-from pytest_rankcheck.files.paused_collector import collector_paused
+from pytest_rankcheck.files.table_batches import collector_paused
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.judged_hits import HitDocuments, JudgedHits
 from pytest_rankcheck.metrics.kinds import MetricInput

@@ -19,7 +19,7 @@ from pytest_rankcheck.files.id_columns import (
     rows_of_groups,
     starts_of,
 )
-from pytest_rankcheck.files.paused_collector import collector_paused
+from pytest_rankcheck.files.table_batches import collector_paused
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.metrics.judged_hits import JudgedHits, padded_columns

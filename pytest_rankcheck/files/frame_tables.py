@@ -1,20 +1,24 @@
-"""Frames as tables: of pandas, of polars, and of Arrow; and columns as frames of pandas."""
+"""Frames as tables: of pandas, polars and Arrow; and Parquet files, which polars reads."""
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache, partial
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from pytest_rankcheck.argument_checks import library_of_frame
-from pytest_rankcheck.errors import RankcheckError
-from pytest_rankcheck.files.parquet_files import failures_of_library
+from pytest_rankcheck.errors import RankcheckError, quoted
+from pytest_rankcheck.files.packed_files import failures_named, is_packed, opened
 from pytest_rankcheck.files.table_batches import Batch, Column, Table
 from pytest_rankcheck.files.text_files import Numbering
+from pytest_rankcheck.remedies import install
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,6 +36,7 @@ if TYPE_CHECKING:
     )
 
 
+_PARQUET = b"PAR1"
 _MANY = 10_000
 """With at least this many rows, columns are handed to polars; importing it costs 0.1 s."""
 
@@ -153,3 +158,95 @@ def frame_of_columns(columns: Mapping[str, Sequence[Any] | NDArray[Any]]) -> pd.
     except UnicodeEncodeError:
         objects = {name: pd.Series(cells, dtype=object) for name, cells in columns.items()}
         return pd.DataFrame(objects)
+
+
+def is_parquet(start: bytes) -> bool:
+    """Whether a file that starts with these bytes is a Parquet file: binary data follows."""
+    return start.startswith(_PARQUET) and not start[4:5].decode("latin-1").strip().isprintable()
+
+
+def require_library(path: Path, error: type[RankcheckError]) -> None:
+    """Check that polars is installed.
+
+    Raises:
+        error: it is missing; the message says what to install.
+    """
+    if find_spec("polars") is None:
+        raise error(
+            f"{path} is a Parquet file; reading and writing it needs polars: {install('fast')}"
+        )
+
+
+def library_errors() -> tuple[type[Exception], ...]:
+    """Return the errors with which polars refuses to read or write a table."""
+    import polars as pl
+
+    usual = (OSError, ValueError, TypeError, OverflowError, MemoryError)
+    return (*usual, pl.exceptions.PolarsError)
+
+
+@contextmanager
+def failures_of_library(where: str, error: type[RankcheckError], what: str) -> Iterator[None]:
+    """Turn any failure of polars into ``error``, a panic of polars included.
+
+    Args:
+        where: the file, for the message.
+        error: the exception type to raise.
+        what: what failed, such as "cannot be read".
+    """
+    try:
+        yield
+    except library_errors() as failure:
+        raise error(f"{where}: {what}: {quoted(failure, 300)}") from None
+    except BaseException as failure:
+        if type(failure).__name__ != "PanicException":  # a BaseException
+            raise
+        raise error(f"{where}: {what}: the file is damaged ({quoted(failure, 300)})") from None
+
+
+def scan_of(path: Path, error: type[RankcheckError]) -> tuple[pl.LazyFrame, pl.Schema]:
+    """Return a lazy scan of a Parquet file by polars, and its columns.
+
+    Raises:
+        error: the file cannot be opened, is not a complete Parquet file, or has no columns; or
+            polars is not installed.
+    """
+    with failures_named(path, error):
+        is_in_pack = is_packed(path)  # refuses a pipe, with or without polars
+    require_library(path, error)
+    import polars as pl
+
+    with failures_named(path, error), opened(path) as file:
+        source = io.BytesIO(file.read()) if is_in_pack else path
+    with failures_of_library(str(path), error, "cannot be read as Parquet"):
+        table = pl.scan_parquet(source)
+        columns = table.collect_schema()
+    if not columns:
+        raise error(f"{path}: the Parquet file has no columns")
+    return table, columns
+
+
+def frames_of_scan(
+    scan: pl.LazyFrame, rows: int, path: Path, error: type[RankcheckError]
+) -> Iterator[pl.DataFrame]:
+    """Yield the rows of a scan, some at a time.
+
+    Raises:
+        error: the file is damaged.
+    """
+    start, height = 0, rows
+    while height == rows:
+        with failures_of_library(str(path), error, "cannot be read"):
+            frame = scan.slice(start, rows).collect()
+        yield frame
+        start, height = start + rows, frame.height
+
+
+def parquet_of(header: Sequence[str], rows: Sequence[Sequence[object]]) -> bytes:
+    """Return a table as the content of a Parquet file."""
+    import polars as pl
+
+    buffer = io.BytesIO()
+    table = pl.DataFrame(rows, schema=header, orient="row", infer_schema_length=None)
+    table.write_parquet(buffer)
+    return buffer.getvalue()

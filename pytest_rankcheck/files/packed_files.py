@@ -35,8 +35,8 @@ _GZIP_ENDINGS = (".gz", ".gzip")
 _ZSTD_ENDINGS = (".zst", ".zstd")
 _RATIO = 50
 """How many times its own size a packed file may unpack to; tables and runs reach 5 to 50."""
-max_unpacked = 64.0
-"""What any packed file may unpack to, in MiB. The option ``rankcheck_max_unpacked`` sets it."""
+max_unpacked = 64 << 20
+"""What any packed file may unpack to, in bytes."""
 _BUFFER = 1 << 20
 LARGE_FILE = 4 << 20
 """The size in bytes from which polars reads a text file; importing it costs 0.1 s."""
@@ -101,7 +101,7 @@ class _Bounded(io.RawIOBase):
     def __init__(self, stream: BinaryIO, size: int) -> None:
         self._stream = stream
         self._size = size
-        self._limit = self._left = max(int(max_unpacked * (1 << 20)), _RATIO * size)
+        self._limit = self._left = max(max_unpacked, _RATIO * size)
 
     def readable(self) -> bool:
         return True
@@ -113,8 +113,7 @@ class _Bounded(io.RawIOBase):
             raise OSError(
                 errno.EFBIG,
                 f"it unpacks to more than {self._limit >> 20:,} MiB, over {_RATIO} times its "
-                f"{self._size:,} bytes; if that is right, allow it with rankcheck_max_unpacked = N "
-                f"(MiB, now {max_unpacked:g}), or unpack it and name the unpacked file",
+                f"{self._size:,} bytes; if that is right, unpack it and name the unpacked file",
             )
         return count
 

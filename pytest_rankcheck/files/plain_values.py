@@ -24,8 +24,7 @@ _MISSING_TYPES = frozenset({"NAType", "NaTType"})
 _HOLDERS = ("attributes", "metadata")
 """Objects whose own key is left out of dotted names."""
 
-_MAY_BE_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
-_DECIMAL_COMMA = re.compile(r"\s*([+-]?\d*),(\d+)\s*")
+_WITH_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
 
 
 def plain_value(value: object) -> object:
@@ -186,17 +185,8 @@ def id_text(value: object) -> str | None:
     return None
 
 
-def decimal_comma_hint(text: object, *, is_frame: bool = False) -> str:
-    """Return what to do about a number with a decimal comma, as the end of a message, or ``""``.
-
-    Args:
-        text: what should be a number.
-        is_frame: whether it comes from a DataFrame.
-    """
-    comma = _DECIMAL_COMMA.fullmatch(text) if isinstance(text, str) else None
-    if comma is None:
+def comma_hint(text: object) -> str:
+    """Return what to do about a number with a comma, as the end of a message, or ``""``."""
+    if not isinstance(text, str) or not _WITH_COMMA.fullmatch(text):
         return ""
-    if _MAY_BE_THOUSANDS.fullmatch(comma[0].strip()):
-        return "; the comma may separate thousands or decimals, so write the number without it"
-    pandas = " (pandas: decimal=',')" if is_frame else ""
-    return f"; write {comma[1] or 0}.{comma[2]}, with a decimal point{pandas}"
+    return "; a comma may separate thousands or decimals, so write 1500 or 1.5"

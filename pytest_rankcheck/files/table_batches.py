@@ -5,9 +5,11 @@ A column is read by its role: as ids, as numbers, as a few values, or as plain c
 
 from __future__ import annotations
 
+import gc
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count, islice
@@ -248,9 +250,9 @@ class Table:
 
         Args:
             columns: the indexes of the columns that will be used; None for all. Others are
-                not loaded from Parquet and Arrow files.
-            rows: how many rows of a Parquet file, an Arrow file or a frame are in memory at a
-                time; None for some 100,000. Text files have smaller batches.
+                not loaded from Parquet files.
+            rows: how many rows of a Parquet file or a frame are in memory at a time; None for some
+                100,000. Text files have smaller batches.
 
         Raises:
             RankcheckError: the file is damaged, or a row of a text file is malformed; the message
@@ -329,3 +331,26 @@ def _shifted(numbers: Sequence[int], by: int) -> Sequence[int]:
     if isinstance(numbers, range):
         return range(numbers.start + by, numbers.stop + by)
     return [number + by for number in numbers]
+
+
+_MANY_OBJECTS = 10_000
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Pause the collection of reference cycles.
+
+    Reading a file creates many small objects and no cycles. Each collection would traverse every
+    object that the caller holds, and find nothing. If many objects were made meanwhile, they are
+    marked as old, so that the next collection of new ones does not traverse them.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            if gc.get_count()[0] > _MANY_OBJECTS and not gc.get_freeze_count():
+                gc.freeze()
+                gc.unfreeze()
+            gc.enable()

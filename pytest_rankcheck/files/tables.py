@@ -1,6 +1,6 @@
-"""One reader of tables for golden sets, runs and session logs.
+"""One reader of tables for golden sets, runs and session logs, and the formats of their files.
 
-A table is a file (separated text, JSON lines or an array, Parquet or Arrow, packed or not) or a
+A table is a file (separated text, JSON lines or an array, Parquet, packed or not) or a
 frame (pandas, polars or Arrow). Its rows come in batches of columns, and a column is read by its
 role: as ids, as numbers, or as plain cells. All sources with the same content give equal columns.
 """
@@ -8,27 +8,32 @@ role: as ids, as numbers, or as plain cells. All sources with the same content g
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
-from pytest_rankcheck.errors import RankcheckError
-from pytest_rankcheck.files.delimited_tables import DelimitedTable, table_of
+from pytest_rankcheck.errors import RankcheckError, quoted
+from pytest_rankcheck.files.delimited_tables import DelimitedTable, table_of, table_text
 from pytest_rankcheck.files.file_patterns import are_parts, files_of_parts, partition_columns
-from pytest_rankcheck.files.frame_tables import table_of_frame
+from pytest_rankcheck.files.format_registry import Format
+from pytest_rankcheck.files.frame_tables import (
+    frames_of_scan,
+    is_parquet,
+    library_errors,
+    parquet_of,
+    require_library,
+    scan_of,
+    table_of_frame,
+)
 from pytest_rankcheck.files.json_files import table_of_json, table_of_rows
 from pytest_rankcheck.files.packed_files import first_bytes, polars_should_read
-from pytest_rankcheck.files.parquet_files import (
-    frames_of_scan,
-    is_arrow,
-    is_parquet,
-    scan_of,
-)
 from pytest_rankcheck.files.table_batches import Batch, Table, batches_of_rows
 from pytest_rankcheck.files.text_files import Numbering, OnBroken, begins_json, first_line
+from pytest_rankcheck.files.whole_files import write_whole
 
-TableKind = Literal["delimited", "JSON", "Parquet", "Arrow"]
+TableKind = Literal["delimited", "JSON", "Parquet"]
 
 _START_BYTES = 16
 _KEYED_BYTES = 1 << 16
@@ -72,7 +77,7 @@ def read_table(
         return table_of_json(source, error, what=what, on_broken=on_broken)
     if kind == "delimited":
         return _table_of_text(source, table_of(source, error, on_broken=on_broken), error)
-    return _table_of_file(source, error, kind)
+    return _table_of_parquet(source, error)
 
 
 def column_names(path: Path) -> list[str]:
@@ -91,8 +96,6 @@ def kind_of_table(path: Path, error: type[RankcheckError]) -> TableKind:
     start = first_bytes(path, _START_BYTES, error)
     if is_parquet(start):
         return "Parquet"
-    if is_arrow(start):
-        return "Arrow"
     return "JSON" if begins_json(first_line(path, error)[1]) else "delimited"
 
 
@@ -107,8 +110,8 @@ def _table_of_text(path: Path, text: DelimitedTable, error: type[RankcheckError]
     return Table(text.header, Numbering(str(path)), read)
 
 
-def _table_of_file(path: Path, error: type[RankcheckError], kind: TableKind) -> Table:
-    scan, columns = scan_of(path, error, kind)
+def _table_of_parquet(path: Path, error: type[RankcheckError]) -> Table:
+    scan, columns = scan_of(path, error)
     from pytest_rankcheck.files.polars_columns import batches_of_frames
 
     header = columns.names()
@@ -118,3 +121,87 @@ def _table_of_file(path: Path, error: type[RankcheckError], kind: TableKind) -> 
         return batches_of_frames(frames, header, wanted, rows)
 
     return Table(header, Numbering(str(path), is_table=True), read)
+
+
+# --- formats of files -----------------------------------------------------------------------------
+
+TABLE_KINDS: Mapping[str, TableKind] = {
+    "csv": "delimited",
+    "tsv": "delimited",
+    "parquet": "Parquet",
+}
+"""The kind of table in each of these formats."""
+
+T = TypeVar("T")
+Rows = Callable[[Any], tuple[Sequence[str], Sequence[Sequence[object]]]]
+"""Returns the column names and the rows to write."""
+
+
+def table_formats(
+    read: Callable[..., T],
+    has_columns: Callable[[Sequence[str]], bool],
+    *,
+    columns: str,
+    error: type[RankcheckError],
+    rows: Rows | None = None,
+) -> tuple[Format[T], ...]:
+    """Return the formats of a table: CSV, TSV and Parquet.
+
+    Args:
+        read: reads a table of the given ``kind=``.
+        has_columns: whether a header of normalised names is that of such a table.
+        columns: an example of the header, such as "query_id,doc_id,score".
+        error: the exception type to raise while writing.
+        rows: the content as a table; None if such tables are only read.
+    """
+
+    def text_format(name: str, delimiter: str, description: str) -> Format[T]:
+        return Format(
+            name=name,
+            description=description,
+            recognises=lambda sample: (
+                has_columns(sample.header) and ("\t" in sample.line) == (delimiter == "\t")
+            ),
+            read=partial(read, kind="delimited"),
+            write=partial(_write_text, rows, error, delimiter) if rows else None,
+            endings=(f".{name}",),
+            cannot_hold=("expectations", "lists"),
+            is_vague=True,
+        )
+
+    header = f"comma-separated with a header such as {columns}; map other names with columns=..."
+    return (
+        text_format("csv", ",", header),
+        text_format("tsv", "\t", "the same, tab-separated"),
+        Format(
+            name="parquet",
+            description="Parquet with the same columns",
+            recognises=lambda sample: is_parquet(sample.start),
+            read=partial(read, kind="Parquet"),
+            write=partial(_write_parquet, rows, error) if rows else None,
+            endings=(".parquet", ".pq"),
+            cannot_hold=("expectations",),
+            is_first=True,
+        ),
+    )
+
+
+def _write_text(
+    rows: Rows, error: type[RankcheckError], delimiter: str, content: object, path: Path
+) -> None:
+    write_whole(path, table_text(*rows(content), error, delimiter))
+
+
+def _write_parquet(rows: Rows, error: type[RankcheckError], content: object, path: Path) -> None:
+    require_library(path, error)
+    header, cells = rows(content)
+    try:
+        data = parquet_of(header, cells)
+    except UnicodeEncodeError:
+        raise error("a text cannot be written as UTF-8; save as jsonl") from None
+    except library_errors() as failure:
+        raise error(
+            f"the set cannot be written as a table: {quoted(failure, 300)}; give each "
+            "attribute values of one type, or save as jsonl"
+        ) from None
+    write_whole(path, data)

@@ -160,10 +160,9 @@ class ContentsBuilder:
         """Return the grade for a value: a finite number, or a code of the grade map."""
         grade = self.reader.grade(value)
         if grade is None:
-            why = self.reader.refusal(value, is_frame=self.places.numbering.is_frame)
             raise GoldenSetError(
                 f"{self.places.shown(where)}: the grade of document '{quoted(doc_id)}' is "
-                f"{kind_of(value)}, {why}"
+                f"{kind_of(value)}, {self.reader.refusal(value)}"
             )
         return grade
 

@@ -56,7 +56,7 @@ class GoldenSet(JudgedQueries):
                 the texts and attributes of their queries from a file of the same name that ends
                 with ``.queries.tsv``, if there is one.
             format: ``"jsonl"``, ``"cases"`` (YAML or JSON), ``"trec"``, ``"csv"``, ``"tsv"``,
-                ``"parquet"``, ``"arrow"``, ``"beir"``, ``"quepid"``, ``"elasticsearch"``,
+                ``"parquet"``, ``"beir"``, ``"quepid"``, ``"elasticsearch"``,
                 ``"opensearch"`` or ``"letor"``; without it, the content decides.
             name: what messages and records call the set; without it, the file's name up to the
                 first dot.

@@ -97,10 +97,6 @@ def pytest_configure(config: pytest.Config) -> None:
 
             config.hook.pytest_rankcheck_register(registry=ExtensionRegistry())
         chosen = config.stash[CONFIG] = read_configuration(config)
-        if chosen.max_unpacked:
-            from pytest_rankcheck.files import packed_files
-
-            packed_files.max_unpacked = chosen.max_unpacked
         if chosen.conventions or chosen.lint_lines:
             from pytest_rankcheck.plugin.inputs import inputs_of
 

@@ -73,10 +73,6 @@ class Config:
         "the highest grade that a document could get, if no judgment has it",
     )
     split: str | None = setting(TEXT, "which judgments of a BEIR folder (default: test)")
-    max_unpacked: float | None = setting(
-        above_zero("how many MiB, a number above 0"),
-        "MiB that a packed file may unpack to if that is more than 50 times its size (default 64)",
-    )
     contradictions: str = setting(
         one_of("error", "first", "last", "highest", default="error"),
         "what counts if a document is judged twice: first, last, highest, or error (default)",

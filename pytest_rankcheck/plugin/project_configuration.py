@@ -9,7 +9,6 @@ import pytest
 from _pytest.config import _prepareconfig
 
 from pytest_rankcheck.errors import ConfigurationError, quoted
-from pytest_rankcheck.files import packed_files
 from pytest_rankcheck.plugin.configuration import CONFIG, add_options, read_configuration
 
 _ENVIRONMENT = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
@@ -48,7 +47,5 @@ def project_configuration(overrides: Sequence[str] = ()) -> pytest.Config:
             text = f"pytest cannot read its configuration file: {why}"
             raise ConfigurationError(text) from None
     config._ensure_unconfigure()
-    chosen = config.stash[CONFIG] = read_configuration(config)
-    if chosen.max_unpacked:
-        packed_files.max_unpacked = chosen.max_unpacked
+    config.stash[CONFIG] = read_configuration(config)
     return config

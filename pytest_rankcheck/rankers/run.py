@@ -14,7 +14,7 @@ import numpy as np
 
 from pytest_rankcheck.argument_checks import check_whole_number, checked_arguments
 from pytest_rankcheck.errors import RunError, plural, quoted, unknown_id
-from pytest_rankcheck.files.paused_collector import collector_paused
+from pytest_rankcheck.files.table_batches import collector_paused
 from pytest_rankcheck.metrics.averages import mean_of
 from pytest_rankcheck.rankers.ranked_columns import (
     Answer,

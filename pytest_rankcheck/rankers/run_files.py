@@ -10,7 +10,7 @@ from pytest_rankcheck.errors import RunError
 from pytest_rankcheck.files.file_patterns import are_parts, files_of_parts, partition_columns
 from pytest_rankcheck.files.format_registry import Format, Formats
 from pytest_rankcheck.files.packed_files import failures_named, shown_name, size_of
-from pytest_rankcheck.files.table_formats import TABLE_KINDS
+from pytest_rankcheck.files.tables import TABLE_KINDS
 from pytest_rankcheck.rankers import formats
 from pytest_rankcheck.rankers.ranked_columns import (
     EmptyRunError,

@@ -10,8 +10,7 @@ import pandas as pd
 
 from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.errors import SessionLogError, listed, plural, quoted
-from pytest_rankcheck.files.paused_collector import collector_paused
-from pytest_rankcheck.files.table_batches import Table
+from pytest_rankcheck.files.table_batches import Table, collector_paused
 from pytest_rankcheck.sessions.event_frames import ATTRIBUTE, Events, Normaliser
 from pytest_rankcheck.sessions.event_sessions import check_order, in_order, split_by_pauses
 from pytest_rankcheck.sessions.log_columns import LogColumns

@@ -117,17 +117,15 @@ def test_without_zstandard_the_error_names_the_extra(
 
 
 @both
-def test_what_unpacks_to_far_more_than_its_size_needs_leave(
+def test_what_unpacks_to_far_more_than_its_size_is_refused(
     tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / f"web.qrels.{ending}"
     path.write_bytes(PACKERS[ending](QRELS + b"\n" * (3 << 20)))
-    monkeypatch.setattr(packed_files, "max_unpacked", 1)
+    monkeypatch.setattr(packed_files, "max_unpacked", 1 << 20)
     size = f"{path.stat().st_size:,}"
-    message = (
-        rf"{path}: .* more than 1 MiB, over 50 times its {size} bytes.* rankcheck_max_unpacked"
-    )
+    message = rf"{path}: .* more than 1 MiB, over 50 times its {size} bytes.* name the unpacked"
     with pytest.raises(GoldenSetError, match=message):
         GoldenSet.load(path)
-    monkeypatch.setattr(packed_files, "max_unpacked", 4)
+    monkeypatch.setattr(packed_files, "max_unpacked", 4 << 20)
     assert GoldenSet.load(path).query_ids == ("q1", "q2")

@@ -24,8 +24,6 @@ from pytest_rankcheck import (
     GoldenSet,
     GoldenSetError,
     RunError,
-    SessionLog,
-    SessionLogError,
 )
 from pytest_rankcheck.files import table_batches
 from pytest_rankcheck.files.plain_values import finite_number, id_text
@@ -68,7 +66,7 @@ def file_of(rows: Rows, folder: Path, kind: str) -> Path:
         raw = "".join(f"{line}\n" for line in lines).encode()
     else:
         binary = io.BytesIO()
-        frame.write_parquet(binary) if bare == "parquet" else frame.write_ipc(binary)
+        frame.write_parquet(binary)
         raw = binary.getvalue()
     path.write_bytes(gzip.compress(raw) if packing else raw)
     return path
@@ -96,7 +94,7 @@ def frame_of(rows: Rows, kind: str) -> object:
         return frames[kind]()
 
 
-FILES = ["csv", "tsv", "csv.gz", "jsonl", "jsonl.gz", "parquet", "parquet.gz", "arrow", "arrow.gz"]
+FILES = ["csv", "tsv", "csv.gz", "jsonl", "jsonl.gz", "parquet", "parquet.gz"]
 FRAMES = [
     *("pandas", "pandas objects", "pandas categories", "pandas masked", "pandas arrow"),
     *("polars", "polars lazy", "polars categories", "arrow", "arrow batch", "arrow reader"),
@@ -337,15 +335,12 @@ def test_only_the_wanted_columns_are_loaded(tmp_path: Path) -> None:
 
 def test_a_table_without_columns(tmp_path: Path) -> None:
     pl.DataFrame().write_parquet(tmp_path / "t.parquet")
-    pl.DataFrame().write_ipc(tmp_path / "t.arrow")
-    for name in ("t.parquet", "t.arrow"):
-        with pytest.raises(RunError, match=f"{name}: the .* file has no columns"):
-            read_table(tmp_path / name, RunError)
+    with pytest.raises(RunError, match=r"t.parquet: the Parquet file has no columns"):
+        read_table(tmp_path / "t.parquet", RunError)
 
 
-@pytest.mark.parametrize("kind", ["parquet", "arrow"])
-def test_a_damaged_file_is_an_error_that_names_it(tmp_path: Path, kind: str) -> None:
-    path = file_of([("q", number, 0.5, "title") for number in range(50)], tmp_path, kind)
+def test_a_damaged_file_is_an_error_that_names_it(tmp_path: Path) -> None:
+    path = file_of([("q", number, 0.5, "title") for number in range(50)], tmp_path, "parquet")
     raw = path.read_bytes()
     random = np.random.default_rng(17)
     messages: list[str] = []
@@ -385,7 +380,7 @@ def test_what_is_not_a_table(tmp_path: Path) -> None:
 @pytest.fixture
 def without_polars(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "polars", None)
-    for module in ("frame_tables", "packed_files", "parquet_files"):
+    for module in ("frame_tables", "packed_files"):
         find = f"pytest_rankcheck.files.{module}.find_spec"
         monkeypatch.setattr(find, lambda name: None if name == "polars" else find_spec(name))
 
@@ -400,21 +395,17 @@ def test_without_polars(tmp_path: Path) -> None:
     same(content(read_table(tmp_path / "t.csv", RunError)), expected(rows[:1], 2))
 
 
-def test_without_polars_parquet_and_arrow_files_are_refused(
+def test_without_polars_parquet_files_are_refused(
     tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     golden = GoldenSet.from_dict({"q": {"a": 2, "b": 0.5}})
     golden.save(tmp_path / "golden.parquet")
-    events = pd.DataFrame({"session_id": ["s"], "event": [0], "selected_rank": [1.0]})
-    events.to_feather(tmp_path / "log.arrow")
     request.getfixturevalue("without_polars")
     needs = "file; reading and writing it needs polars: pip install polars"
     with pytest.raises(GoldenSetError, match=f"golden.parquet is a Parquet {needs}"):
         GoldenSet.load(tmp_path / "golden.parquet")
     with pytest.raises(GoldenSetError, match=f"again.parquet is a Parquet {needs}"):
         golden.save(tmp_path / "again.parquet")
-    with pytest.raises(SessionLogError, match=f"log.arrow is an Arrow {needs}"):
-        SessionLog.load(tmp_path / "log.arrow", first_rank=1)
 
 
 def test_parquet_cannot_hold_attributes_of_two_types(tmp_path: Path) -> None:

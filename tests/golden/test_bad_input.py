@@ -7,7 +7,6 @@ import io
 import lzma
 import zipfile
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -58,9 +57,9 @@ def content(loaded: GoldenSet | Run) -> object:
 
 
 def test_every_format_is_covered() -> None:
-    """Parquet, Arrow and BEIR, which are not single text files, have tests of their own."""
-    assert set(GOLDEN) | {"parquet", "arrow", "beir"} == set(GOLDEN_FORMATS.by_name)
-    assert set(RUNS) | {"parquet", "arrow"} == set(RUN_FORMATS.by_name)
+    """Parquet and BEIR, which are not single text files, have tests of their own."""
+    assert set(GOLDEN) | {"parquet", "beir"} == set(GOLDEN_FORMATS.by_name)
+    assert set(RUNS) | {"parquet"} == set(RUN_FORMATS.by_name)
 
 
 @every_format
@@ -131,9 +130,7 @@ def test_other_kinds_of_files_are_named(tmp_path: Path, kind: str) -> None:
     for raw in (data, gzip.compress(data)):
         file.write_bytes(raw)
         for name in (None, "csv", "trec", "jsonl", "letor", "opensearch"):
-            is_tried = kind == "feather" and name is None
-            tried = ": cannot be read" if find_spec("polars") else " is an Arrow file; .* needs pol"
-            expected = rf"web\.csv{tried}" if is_tried else rf"web\.csv {message}"
+            expected = rf"web\.csv {message}"
             with pytest.raises(GoldenSetError, match=expected):
                 GoldenSet.load(file, name)
             if name in ("letor", "opensearch"):

@@ -194,23 +194,11 @@ def test_reserved_names_cannot_be_saved_as_attributes(tmp_path: Path) -> None:
             golden.save(tmp_path / "set.csv")
 
 
-def test_a_decimal_comma_is_explained(file: Path) -> None:
-    file.write_text("query_id;doc_id;relevance\nq;d;1,5\n")
-    with pytest.raises(GoldenSetError, match=r"not a finite number; write 1\.5, with a decimal p"):
+@pytest.mark.parametrize("grade", ["1,5", "1,000", "-12,345", "0,500"])
+def test_a_comma_in_a_number_is_explained(file: Path, grade: str) -> None:
+    file.write_text(f"query_id;doc_id;relevance\nq;d;{grade}\n")
+    with pytest.raises(GoldenSetError, match="not a finite number; a comma may separate thousands"):
         GoldenSet.load(file)
-
-
-def test_a_comma_that_may_separate_thousands_is_ambiguous(file: Path) -> None:
-    for grade, advice in (
-        ("1,000", "; the comma may separate thousands or decimals, so write the number without it"),
-        ("-12,345", "; the comma may separate thousands or decimals, so write"),
-        ("0,500", "; write 0.500, with a decimal point"),
-        ("1000,500", "; write 1000.500, with a decimal point"),
-        ("1,0000", "; write 1.0000, with a decimal point"),
-    ):
-        file.write_text(f'query_id,doc_id,relevance\nq,d,"{grade}"\n')
-        with pytest.raises(GoldenSetError, match=re.escape(f"not a finite number{advice}")):
-            GoldenSet.load(file)
 
 
 def test_ambiguous_columns_are_refused_unless_one_is_chosen(file: Path) -> None:

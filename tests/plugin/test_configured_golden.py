@@ -1,13 +1,10 @@
 """Several golden sets with one configuration: what must fit them, and how often they are read."""
 
-import gzip
 from pathlib import Path
 
 import pytest
 
 from pytest_rankcheck import GoldenSetError, RankcheckError, Run, RunError, evaluate
-from pytest_rankcheck.command_line.main import main
-from pytest_rankcheck.files import packed_files
 from pytest_rankcheck.golden import golden_files
 from pytest_rankcheck.golden.interactions import ROLES as OF_INTERACTIONS
 from pytest_rankcheck.golden.judgment_columns import ROLES
@@ -45,21 +42,6 @@ def test_each_of_several_golden_sets_is_read_once(
     monkeypatch.setattr(golden_files, "contents_of_file", counted)
     project.runpytest_inprocess().assert_outcomes(passed=2)
     assert sorted(read) == ["clicks.csv", "web.jsonl"]
-
-
-def test_a_packed_set_may_unpack_to_more_if_the_configuration_allows_it(
-    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(packed_files, "max_unpacked", 64)
-    packed = gzip.compress(WEB.encode() + b"\n" * (3 << 20))
-    (project.path / "web.jsonl").write_bytes(packed)
-    for allowed, outcome in ((1, {"passed": 1, "errors": 1}), (4, {"passed": 2})):
-        result = project.runpytest_inprocess("-o", f"rankcheck_max_unpacked={allowed}")
-        result.assert_outcomes(**outcome)
-    monkeypatch.chdir(project.path)
-    project.makeini("[pytest]\nrankcheck_max_unpacked = 1")
-    (project.path / "pyproject.toml").unlink()
-    assert main(["lint", "web.jsonl"]) == 2
 
 
 def test_a_set_that_cannot_be_read_fails_only_its_own_tests(project: pytest.Pytester) -> None:

@@ -1,4 +1,4 @@
-"""Tables with one row per judgment: ``query_id,doc_id,relevance``, in CSV, TSV, Parquet or Arrow.
+"""Tables with one row per judgment: ``query_id,doc_id,relevance``, in CSV, TSV or Parquet.
 
 The separator of a CSV file (comma, tab, semicolon or bar) is detected from the header. Other usual
 column names are recognised (``qid``, ``docno``, ``query-id``, ``corpus-id``, ``label``, ``rating``,
@@ -7,7 +7,7 @@ column names are recognised (``qid``, ``docno``, ``query-id``, ``corpus-id``, ``
 If a query has several values in the column ``subtopic``, documents are judged for each, and the
 grade of a document is its highest one. A column with one value for each query is an attribute.
 
-Parquet and Arrow need the extra ``[fast]``. Their ids may be text or whole numbers; attributes and
+Parquet needs the extra ``[fast]``. Its ids may be text or whole numbers; attributes and
 features keep their types.
 """
 
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from pytest_rankcheck.errors import GoldenSetError, listed
 from pytest_rankcheck.files.delimited_tables import normalised_name
 from pytest_rankcheck.files.plain_values import is_missing
-from pytest_rankcheck.files.table_formats import table_formats
+from pytest_rankcheck.files.tables import table_formats
 from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.golden_contents import SCALE, Contents
 from pytest_rankcheck.golden.golden_source import Source

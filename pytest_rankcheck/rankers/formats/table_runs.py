@@ -2,8 +2,8 @@
 
 The highest ``score`` is best; in a query without scores, the lowest ``rank``. Other usual column
 names are recognised (``qid``, ``docno``, ``position``), and other columns are ignored. In text
-files, the separator (comma, tab, semicolon or bar) is detected from the header. Parquet and Arrow
-files need polars (the extra ``[fast]``). The files of a folder are read as one table.
+files, the separator (comma, tab, semicolon or bar) is detected from the header. Parquet files
+need polars (the extra ``[fast]``). The files of a folder are read as one table.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 from pytest_rankcheck.errors import RunError, listed, plural
 from pytest_rankcheck.files.file_patterns import partition_columns
 from pytest_rankcheck.files.table_batches import Table, joined_tables, with_columns
-from pytest_rankcheck.files.table_formats import table_formats
-from pytest_rankcheck.files.tables import TableKind, read_table
+from pytest_rankcheck.files.tables import TableKind, read_table, table_formats
 from pytest_rankcheck.files.text_files import JoinedNumbering
 from pytest_rankcheck.rankers.ranked_columns import RankedColumns
 from pytest_rankcheck.rankers.ranking import COLUMNS, Rankings, ranked_rows

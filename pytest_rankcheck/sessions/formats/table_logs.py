@@ -1,6 +1,6 @@
 """The formats of logs. All are tables, read by one reader.
 
-A CSV or TSV file, a Parquet or Arrow file (extra ``[fast]``) has one row per event. JSON lines have
+A CSV or TSV file, a Parquet file (extra ``[fast]``) has one row per event. JSON lines have
 one object per event, with a table's columns as keys::
 
     {"session_id": "s1", "event": 1, "time": 0.5, "query": "cam", "results": ["d7", "d3"]}
@@ -19,8 +19,7 @@ from functools import partial
 from pytest_rankcheck.errors import SessionLogError
 from pytest_rankcheck.files.format_registry import Format
 from pytest_rankcheck.files.table_batches import Table
-from pytest_rankcheck.files.table_formats import table_formats
-from pytest_rankcheck.files.tables import TableKind, read_table
+from pytest_rankcheck.files.tables import TableKind, read_table, table_formats
 from pytest_rankcheck.sessions.log_problems import LogSource
 
 
