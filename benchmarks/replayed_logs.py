@@ -24,7 +24,7 @@ from verdict_counts import ALPHA, ruling
 from pytest_rankcheck import Gate, Metric
 from pytest_rankcheck.array_types import BoolArray, IntArray
 from pytest_rankcheck.comparison.compared_values import Paired
-from pytest_rankcheck.sessions.propensity import CLIP, Propensity, propensities_of
+from pytest_rankcheck.sessions.replayed_queries import CLIP, Propensity, propensities_of
 from pytest_rankcheck.statistics.mean_differences import UNSEEN_WEIGHTED_GAIN
 
 SHOWN = 10

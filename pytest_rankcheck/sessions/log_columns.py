@@ -17,55 +17,29 @@ from pytest_rankcheck.sessions.log_cells import Cells, converted, id_of, is_plac
 from pytest_rankcheck.sessions.log_options import LogOptions
 from pytest_rankcheck.sessions.log_problems import Problems
 
-_QUERY = Role("query", ("query_text", "search_query", "keyword", "keywords"), ("text", "input"))
+_QUERY = Role("query", ("query_text", "search_query", "keyword", "keywords"))
 ROLES = (
     Role("session", ("session_id", "sessionid", "sid")),
-    Role(
-        "event",
-        ("event_index", "eventindex", "event_number", "event_rank", "step", "state"),
-        ("index",),
-    ),
-    Role(
-        "time",
-        ("timestamp", "event_time", "time_epoch", "ts", "datetime", "time_ms", "timestamp_ms"),
-        ("date",),
-    ),
+    Role("event", ("event_index", "event_number", "step"), ("index",)),
+    Role("time", ("timestamp", "event_time", "time_epoch", "datetime", "ts")),
     _QUERY,
-    Role("results", ("result_ids", "shown", "documents", "doc_ids", "items"), ("ranking",)),
-    Role(
-        "result_count",
-        ("results_count", "num_results", "total_results", "totalresults", "n_results"),
-        ("resultcount", "resultscount"),
-    ),
+    Role("results", ("result_ids", "shown", "documents", "doc_ids"), ("ranking",)),
+    Role("result_count", ("results_count", "num_results", "total_results")),
     Role(
         "selected_rank",
-        (
-            "selected_ranks",
-            "selected_index",
-            "selected_indexes",
-            "selectedindex",
-            "selectedindexes",
-            *("clicked_rank", "click_rank", "clicked_index", "clickedindex", "click_index"),
-            *("selected_position", "clicked_position"),
-        ),
+        ("selected_ranks", "selected_index", "selected_position", "clicked_rank", "click_rank"),
         ("rank", "position"),
     ),
     Role(
         "selected",
-        (
-            *("selected_document", "selected_doc", "selected_id"),
-            *("clicked", "clicked_document", "click"),
-        ),
+        ("selected_document", "selected_id", "clicked", "clicked_document", "click"),
         ("doc_id",),
     ),
-    Role(
-        "selected_time",
-        ("click_time", "clicked_time", "selection_time", "selected_at", "clicked_at"),
-    ),
-    Role("grade", ("selected_grade", "selection_grade", "click_grade")),
+    Role("selected_time", ("selection_time", "click_time", "clicked_at")),
+    Role("grade", ("selected_grade", "click_grade")),
     Role("search", ("search_id",)),
     Role("clicks", ()),
-    Role("start", ("session_start", "start_time", "starttime")),
+    Role("start", ("session_start", "start_time")),
 )
 """The roles of columns. ``clicks`` is nested, in JSON lines only. ``search`` counts only if rows
 are merged; the last names of ``selected_rank`` and ``selected`` count only with
@@ -74,12 +48,10 @@ are merged; the last names of ``selected_rank`` and ``selected`` count only with
 _SELECTIONS = frozenset({"selected_rank", "selected", "clicks"})
 _ABOUT = {name for role in ROLES if role.name in _SELECTIONS for name in role.otherwise}
 """Names of what a row is about; it is a selection only if something else says so."""
-_WHO = ("user", "client", "visitor", "customer", "account", "member", "cookie", "device")
 USER_NAMES = frozenset(
     (
-        *(who for who in _WHO if who != "device"),
-        *(f"{who}{end}" for who in _WHO for end in ("id", "_id", "_uuid", "_hash", "_name")),
-        *("uid", "uuid", "username", "anonymous_id", "anonymousid", "person", "person_id"),
+        *("user", "user_id", "userid", "uid", "username", "client", "client_id", "clientid"),
+        *("visitor_id", "customer_id", "account_id", "member_id", "device_id", "anonymous_id"),
     )
 )
 """The names of attributes that are taken for users, normalised."""
@@ -221,21 +193,19 @@ class LogColumns:
         if first is not None and not self._has("session"):
             raise SessionLogError(
                 f"{first}: there is no session column; the columns are {listed(columns, 12)}. "
-                "Name it session_id, or pass columns={'session': ...}. If there are only users, "
+                "Name it session_id, or pass columns={'session': ...}; if there are only users, "
                 "name their column, and split what they did by pauses: session_gap='30min'"
             )
         if self._conditions and not self._has("search", "event"):
             raise SessionLogError(
                 f"{self._problems.source}: no column says which rows are one search; name it: "
-                "columns={'search': ...} (rankcheck_session_columns). Without one, the column of "
-                "the query text serves, if few people search for the same text twice: "
+                "columns={'search': ...}, or, if few people search for the same text twice, "
                 "columns={'search': 'query'}"
             )
         if not self.has_selections and _ABOUT.intersection(map(normalised_name, columns)):
             raise SessionLogError(
                 f"{self._problems.source}: no column says what was selected; the columns are "
-                f"{listed(columns, 12)}. Name it selected or selected_rank, or pass "
-                "columns={'selected': ...}; if rows are impressions or actions, say which of them "
-                "are selections, such as selections_where={'action': ['click']} "
+                f"{listed(columns, 12)}. Name it selected or selected_rank, or say which rows are "
+                "selections, such as selections_where={'action': ['click']} "
                 "(rankcheck_session_reading)"
             )

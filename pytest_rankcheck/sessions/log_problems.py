@@ -12,8 +12,6 @@ from pytest_rankcheck.errors import SessionLogError, plural, quoted
 from pytest_rankcheck.files.text_files import Numbering
 
 _EXAMPLES = 20
-_REASONS = {"no object": "no event"}
-"""The names of problems in tables and in logs."""
 
 
 def counts_text(counts: Mapping[str, int]) -> str:
@@ -138,4 +136,4 @@ class LogSource:
     def note_broken(self, number: int, reason: str, text: str) -> None:
         """Note a line, or an element, that is not a row."""
         self.last = max(self.last, number)
-        self.problems.add(number + self.before, None, _REASONS.get(reason, reason), text)
+        self.problems.add(number + self.before, None, reason, text)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 
@@ -54,7 +52,7 @@ def merged(events: Events, problems: Problems) -> Events:
     frame["count"] = np.where(lengths >= 0, lengths, frame["count"])
     selections = _selections_of_searches(events, of_row, results)
     _note_contradictions(events, of_row, frame, selections["rank"].to_numpy(), problems)
-    clash = {row: _clash(rows, of_row, row) for row in clashes.tolist()}
+    clash = {row: _clash(rows["document"].iat[row]) for row in clashes.tolist()}
     events.note(clash, problems, "two documents at one rank")
     selections = selections.sort_values("event", kind="stable", ignore_index=True)
     return Events(frame, selections, events.session_ids)
@@ -97,7 +95,10 @@ def _note_contradictions(
         document, given, shown = documents[each], about[each], results[search]
         if document is not None and given > 0:
             if shown is not None and shown[given - 1 : given] != (document,):
-                elsewhere[each] = _disagreement(document, given, shown)
+                elsewhere[each] = (
+                    f"the selected document '{quoted(document)}' is not result {given} of its "
+                    "search, as its rank says; is first_rank right?"
+                )
         elif rank == 0:
             unknown[each] = not_shown(document, shown)
         elif 0 <= counts[search] < rank:
@@ -113,23 +114,11 @@ def _note_contradictions(
         events.note(wrong, problems, reason)
 
 
-def _clash(rows: FrameLike, of_row: IntArray, row: int) -> str:
-    """Return the problem that the search of a row shows two documents at one rank."""
-    first = rows[(of_row == of_row[row]) & (rows["rank"] == rows["rank"].iat[row])].iloc[0]
+def _clash(document: str) -> str:
+    """Return the problem that a search shows another document at the same rank."""
     return (
-        f"'{quoted(first['document'])}' and '{quoted(rows['document'].iat[row])}' have the same "
-        "rank in one search; name the column with the id of the search: columns={'search': ...}"
-    )
-
-
-def _disagreement(document: str, rank: int, results: Sequence[str]) -> str:
-    """Return the problem that a selected document has another rank in the results of its search."""
-    place = results.index(document) + 1 if document in results else None
-    where = f"result {place}" if place else "not among the results shown"
-    hint = "; is first_rank right?" if place and abs(place - rank) == 1 else ""
-    return (
-        f"the selected document '{quoted(document)}' is {where}, but its rank is that of result "
-        f"{rank}{hint}"
+        f"'{quoted(document)}' and another document have the same rank in one search; name the "
+        "column with the id of the search: columns={'search': ...}"
     )
 
 

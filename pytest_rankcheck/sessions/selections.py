@@ -150,10 +150,10 @@ class SelectionReader:
         counts = self.counts[rows]
         wrong = {}
         for item in np.flatnonzero(given < first).tolist():
-            problem = "negative; leave it empty if nothing was selected"
-            if given[item] == 0:
-                problem = "0, although ranks count from 1; are ranks counted from 0?"
-            wrong[int(rows[item])] = f"the selected rank is {problem}"
+            wrong[int(rows[item])] = (
+                f"the selected rank is {given[item]}, counted from {first}; leave it empty if "
+                "nothing was selected"
+            )
         self.usable.refuse(wrong, "rank too small")
         beyond = {}
         for item in np.flatnonzero((counts >= 0) & (given - first >= counts)).tolist():
@@ -161,7 +161,6 @@ class SelectionReader:
             beyond[int(rows[item])] = (
                 f"the selected rank is {rank}, counted from {first}, but "
                 f"{plural(count, 'result was', 'results were')} shown"
-                f"{'; are ranks counted from 1?' if rank == count and first == 0 else ''}"
             )
         self.usable.refuse(beyond, "rank beyond the results")
         return given - first + 1

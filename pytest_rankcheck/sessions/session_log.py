@@ -27,8 +27,8 @@ from pytest_rankcheck.sessions.log_files import LogFiles, table_of_records
 from pytest_rankcheck.sessions.log_options import Gap, LogOptions, Reading
 from pytest_rankcheck.sessions.log_problems import LogSource, Problems, SetAside
 from pytest_rankcheck.sessions.log_reader import read_log
-from pytest_rankcheck.sessions.propensity import Propensity
 from pytest_rankcheck.sessions.replayed_queries import (
+    Propensity,
     ReplayOptions,
     States,
     replayed_queries,
@@ -125,11 +125,10 @@ class SessionLog:
                 ``{"add_to_cart": 2, "purchase": 3}``, numbers from 0 on. A value with a grade is a
                 selection. The grade is 1 for all others.
             session_gap: the pause after which a new session begins, if the column ``session`` has
-                clients or users: seconds, a text such as ``"30min"``, ``"1h"`` or ``"45s"``, or a
-                timedelta. A session is named after the time it begins, since records keep its id,
-                which must not reveal who searched; the column itself becomes an attribute. Events
-                are ordered by time; their indexes are not used, except to tell which rows are one
-                event.
+                clients or users: seconds, or a text such as ``"30min"``, ``"1h"`` or ``"45s"``. A
+                session is named after the time it begins, since records keep its id, which must
+                not reveal who searched; the column itself becomes an attribute. Events are ordered
+                by time; their indexes are not used, except to tell which rows are one event.
             duplicates: what happens to a row that is identical to another in all columns, as when a
                 file is delivered twice: ``"error"``, ``"drop"`` or ``"keep"``. `notes` says how
                 many were dropped.

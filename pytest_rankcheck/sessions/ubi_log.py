@@ -22,14 +22,17 @@ from pytest_rankcheck.files.json_files import object_in
 from pytest_rankcheck.files.table_batches import Batch, Column, Table
 from pytest_rankcheck.files.text_files import JoinedNumbering
 from pytest_rankcheck.sessions.event_frames import FrameLike, description
-from pytest_rankcheck.sessions.event_sessions import names_by_start
 from pytest_rankcheck.sessions.log_cells import is_placeholder
 from pytest_rankcheck.sessions.log_columns import ROLES
 from pytest_rankcheck.sessions.log_contents import LogContents
-from pytest_rankcheck.sessions.log_options import LogOptions, Reading, choices_text
+from pytest_rankcheck.sessions.log_options import (
+    LogOptions,
+    Reading,
+    checked_grade,
+    choices_text,
+)
 from pytest_rankcheck.sessions.log_problems import Problems
-from pytest_rankcheck.sessions.log_reader import read_log
-from pytest_rankcheck.sessions.selection_rule import checked_grade
+from pytest_rankcheck.sessions.log_reader import names_by_start, read_log
 from pytest_rankcheck.sessions.ubi_sources import (
     HITS,
     UbiSource,
@@ -84,7 +87,7 @@ def ubi_log(
         "lenient": is_lenient or None,
         "drop_sessions_over": options.drop_sessions_over,
     }
-    joined = LogOptions({**chosen, "first_rank": None, "session_gap": None}, is_ubi=True)
+    joined = LogOptions({**chosen, "first_rank": None, "session_gap": None, "time_unit": "s"})
     log = read_log(_table(searches, numbering), joined, problems)
     return replace(log, reading=f"ubi({choices_text(given)})")
 
@@ -218,10 +221,9 @@ class _Join:
         asked = clicks["query_id"].map(searches["seconds"])
         late = (asked - clicks["seconds"])[asked > clicks["seconds"]]
         if len(late):
-            selections = plural(len(late), "selection is", "selections are")
             self._problems.notes.append(
-                f"{selections} earlier than the query, by up to {late.max():.3g} s; they "
-                "count as simultaneous with it"
+                f"earlier than the query, by up to {late.max():.3g} s, and counted as "
+                f"simultaneous with it: {plural(len(late), 'selection')}"
             )
         fields = pd.DataFrame({"rank": clicks["rank"], "grade": clicks["action"].map(self._grades)})
         fields["start"] = clicks["seconds"].where(~(asked > clicks["seconds"]), asked)
@@ -230,10 +232,9 @@ class _Join:
 
     def _first_ordinal(self, ranks: FrameLike, ordinals: FrameLike) -> int:
         """Return the position of the first result: as given, as documents show, or else 1."""
-        known = ranks.notna() & ordinals.notna()
-        shifts = (ranks - ordinals)[known]
         if self._options.first_rank is not None:
             return self._options.first_rank
+        shifts = (ranks - ordinals).dropna()
         return 0 if (shifts == 1).sum() > (shifts == 0).sum() else 1
 
 

@@ -33,7 +33,7 @@ def test_long_sessions_are_dropped_and_counted() -> None:
     log = SessionLog.from_records(rows_of({"a": 3, "b": 4}), drop_sessions_over=3)
     assert "1 session with more than 3 events dropped, with 4 events in all" in log.notes
     with pytest.raises(
-        SessionLogError, match="no session is left, because each has more than 2 ev"
+        SessionLogError, match="no session is left; 1 session with more than 2 events"
     ):
         SessionLog.from_records(rows_of({"a": 3}), drop_sessions_over=2)
     for limit in (0, -1, 2.5, True, "many"):

@@ -126,7 +126,7 @@ def test_a_record_that_is_no_dict(tmp_path: Path) -> None:
     with pytest.raises(SessionLogError, match=r"^records, row 2: .* is not an object with the col"):
         SessionLog.from_records(rows)
     log = SessionLog.from_records(rows, lenient=True)
-    assert log.set_aside.reasons == {"no event": 1}
+    assert log.set_aside.reasons == {"no object": 1}
     assert log.session_ids == ("a", "b")
     file = tmp_path / "log.json"
     file.write_text("[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n")

@@ -160,7 +160,7 @@ GOOD = {"session_id": "good", "event": 1, "time": 1, "results": ["d1", "d2"], "s
 
 BROKEN: list[tuple[str, int, str, dict[str, int]]] = [
     (lines(STATES) + "{\n", 2, ":4: not JSON", {"not JSON": 1}),
-    (lines(STATES) + "[1]\n", 2, ":4: '.1.' is not an object", {"no event": 1}),
+    (lines(STATES) + "[1]\n", 2, ":4: '.1.' is not an object", {"no object": 1}),
     (lines(STATES) + '{"session_id": NaN}\n', 2, ":4: not JSON|:4: NaN", {"not JSON": 1}),
     ("session_id,event,selected\na,1,\nb,1\nc,1,y,z\n", 1, ":3: 2 columns, but the header has 3", {"broken row": 2}),
 ]  # fmt: skip
@@ -195,9 +195,8 @@ def test_a_session_is_set_aside_as_a_whole(tmp_path: Path) -> None:
 
 UNSAID = (
     "no column says what was selected; the columns are session_id, doc_id, position. Name it "
-    "selected or selected_rank, or pass columns={'selected': ...}; if rows are impressions or "
-    "actions, say which of them are selections, such as selections_where={'action': ['click']} "
-    "(rankcheck_session_reading)"
+    "selected or selected_rank, or say which rows are selections, such as "
+    "selections_where={'action': ['click']} (rankcheck_session_reading)"
 )
 
 
@@ -257,9 +256,9 @@ def test_the_time_of_a_row_that_cannot_be_used_is_of_any_kind(tmp_path: Path) ->
 PROBLEMS: list[tuple[str, list[dict[str, Any]], str]] = [
     ("no session", [{"session_id": None}], "log.jsonl:2: the event has no session"),
     ("rank beyond the results", [{"selected_rank": 2}],
-     "log.jsonl:2: .* rank is 2, counted from 0, but 2 results .*; are ranks counted from 1"),
+     "log.jsonl:2: .* rank is 2, counted from 0, but 2 results were shown"),
     ("rank too small", [{"selected_rank": -1}],
-     "log.jsonl:2: session 's': the selected rank is negative; leave it empty if nothing was sel"),
+     "log.jsonl:2: session 's': the selected rank is -1, counted from 0; leave it empty if noth"),
     ("unknown rank", [{"selected_rank": None, "selected": "d9"}],
      "'d9' was selected, but is not among the 2 results shown"),
     ("unknown rank", [{"selected_rank": None, "results": None, "selected": "d9"}],

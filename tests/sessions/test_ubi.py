@@ -102,7 +102,7 @@ def test_a_log_worked_by_hand() -> None:
         "more than 30 minutes; "
         "selections not counted: 1 delivered more than once, 1 of an unknown query_id, "
         "1 without a query_id, 1 of a document that was not among the results; "
-        "1 selection is earlier than the query, by up to 2 s; they count as simultaneous with it"
+        "earlier than the query, by up to 2 s, and counted as simultaneous with it: 1 selection"
     )
 
 
