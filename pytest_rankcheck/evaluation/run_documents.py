@@ -22,8 +22,7 @@ from pytest_rankcheck.metrics.judged_hits import padded_columns
 from pytest_rankcheck.metrics.metric_inputs import ABSENT, WholeRun
 
 if TYPE_CHECKING:
-    from pytest_rankcheck.golden.documents import Documents
-    from pytest_rankcheck.golden.interactions import Interactions
+    from pytest_rankcheck.golden.documents import Documents, Interactions
     from pytest_rankcheck.rankers.run import Run
 
 

@@ -17,10 +17,9 @@ from pytest_rankcheck.golden.query import label_of
 if TYPE_CHECKING:
     from pytest_rankcheck.document_ids import DocIdRule
     from pytest_rankcheck.files.frame_tables import Frame
-    from pytest_rankcheck.golden.documents import CorpusSource, DocumentSource
+    from pytest_rankcheck.golden.documents import CorpusSource, DocumentSource, InteractionSource
     from pytest_rankcheck.golden.expectation import Expectation
     from pytest_rankcheck.golden.golden_contents import Contents
-    from pytest_rankcheck.golden.interactions import InteractionSource
     from pytest_rankcheck.golden.lint.lint_rule import LintFinding
 
 
@@ -232,7 +231,7 @@ class GoldenSet(JudgedQueries):
             GoldenSetError: ir_datasets is not installed or does not know the name, or the dataset
                 has no judgments.
         """
-        from pytest_rankcheck.golden.ir_datasets_loader import contents_of_dataset, loaded
+        from pytest_rankcheck.golden.golden_files import contents_of_dataset, loaded
 
         dataset_name = dataset if isinstance(dataset, str) else "dataset"
         source = Source.of(grades=grades, contradictions=contradictions, scale=scale)
@@ -456,8 +455,7 @@ def _with_tables(
     if documents is None and interactions is None and doc_id is None:
         return contents
     from pytest_rankcheck.golden.derived_contents import with_mapped_ids  # loads numpy
-    from pytest_rankcheck.golden.documents import Documents, with_column_rules
-    from pytest_rankcheck.golden.interactions import Interactions
+    from pytest_rankcheck.golden.documents import Documents, Interactions, with_column_rules
 
     columns = contents.source.columns
     rule = with_column_rules(doc_id, documents, columns)

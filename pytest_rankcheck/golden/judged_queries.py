@@ -247,7 +247,7 @@ class JudgedQueries:
         Args:
             k: the cutoff of nDCG.
         """
-        from pytest_rankcheck.golden.text_ceiling import ceiling_of
+        from pytest_rankcheck.golden.lint.text_rules import ceiling_of
 
         ceilings = ceiling_of(self._queries, self.contents.grades, self.contents.candidates, k)
         return sum(ceilings.values()) / len(ceilings)
@@ -298,7 +298,7 @@ class JudgedQueries:
     @cached_property
     def query_fingerprints(self) -> Mapping[str, str]:
         """The fingerprint of each query's text and judgments, by query id."""
-        from pytest_rankcheck.golden.fingerprint import query_fingerprints
+        from pytest_rankcheck.golden.golden_contents import query_fingerprints
 
         return query_fingerprints(self.contents, self.weights)
 
@@ -310,14 +310,14 @@ class JudgedQueries:
         not matter, nor do attributes, titles and expectations, which do not change what is
         measured. Candidates, which a reranker sees, weights, and a scale above all grades do.
         """
-        from pytest_rankcheck.golden.fingerprint import fingerprint_of
+        from pytest_rankcheck.golden.golden_contents import fingerprint_of
 
         return fingerprint_of(self.query_fingerprints.values(), self.contents.stored_scale)
 
     @cached_property
     def visible_fingerprint(self) -> str:
         """The fingerprint of all that a ranker can see, including attributes and features."""
-        from pytest_rankcheck.golden.fingerprint import visible_fingerprint
+        from pytest_rankcheck.golden.golden_contents import visible_fingerprint
 
         return visible_fingerprint(self.fingerprint, self, self.contents)
 

@@ -28,9 +28,8 @@ if TYPE_CHECKING:
     from pytest_rankcheck.evaluation.conventions import Conventions
     from pytest_rankcheck.evaluation.evaluation import Evaluation
     from pytest_rankcheck.gates.configured_gates import ConfiguredGates
-    from pytest_rankcheck.golden.documents import Documents
+    from pytest_rankcheck.golden.documents import Documents, Interactions
     from pytest_rankcheck.golden.golden_set import GoldenSet
-    from pytest_rankcheck.golden.interactions import Interactions
     from pytest_rankcheck.golden.lint.lint_rule import LintOptions
     from pytest_rankcheck.metrics.metric_names import Metric
     from pytest_rankcheck.rankers.ranker_lookup import MadeRankers
@@ -344,7 +343,7 @@ class Inputs:
         path = self._beside("interactions")
         if path is None:
             return None
-        from pytest_rankcheck.golden.interactions import Interactions
+        from pytest_rankcheck.golden.documents import Interactions
 
         return Interactions(path, self.config.columns, self.doc_id)
 

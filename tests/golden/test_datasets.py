@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pytest_rankcheck import GoldenSet, GoldenSetError
-from pytest_rankcheck.golden import ir_datasets_loader
+from pytest_rankcheck.golden import golden_files
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of ir_datasets and what it imports
 
@@ -84,6 +84,6 @@ def test_a_dataset_without_judgments_is_refused(
     def missing(name: str) -> None:
         raise ModuleNotFoundError(name=name)
 
-    monkeypatch.setattr(ir_datasets_loader, "import_module", missing)
+    monkeypatch.setattr(golden_files, "import_module", missing)
     with pytest.raises(GoldenSetError, match=r"pip install ir-datasets"):
         GoldenSet.from_ir_datasets("beir/scifact/test")

@@ -30,40 +30,27 @@ def test_the_ratings_of_a_case_as_csv(file: Path) -> None:
 
 @pytest.mark.parametrize("indent", [None, 2])
 def test_the_ratings_of_a_case_as_json(file: Path, indent: int | None) -> None:
-    queries = [{"query": query, "ratings": ratings} for query, ratings in RATED.items()]
-    file.write_text(json.dumps({"queries": queries}, indent=indent))
-    assert grades_of(GoldenSet.load(file)) == RATED
-
-
-def test_notes_of_the_queries_of_a_case_become_attributes(file: Path) -> None:
+    """Read as cases; a null rating is none."""
     case = {
         "case_name": "Movies",
         "options": {},
         "queries": [
             {
                 "arranged_next": None, "query_text": "star wars", "notes": "by title",
-                "information_need": "the film", "ratings": {"11": 3},
+                "ratings": {"11": 3, "1891": 2, "12": None},
             },
-            {"query_text": "alien", "notes": None, "ratings": {"7": 1}},
+            {"query_text": "unrated", "notes": None, "ratings": {}},
         ],
     }  # fmt: skip
-    file.write_text(json.dumps(case, indent=2))
+    file.write_text(json.dumps(case, indent=indent))
     golden = GoldenSet.load(file)
-    assert grades_of(golden) == {"star wars": {"11": 3}, "alien": {"7": 1}}
-    assert golden.query("star wars").attributes == {
-        "information_need": "the film", "notes": "by title",
-    }  # fmt: skip
+    assert grades_of(golden) == {"star wars": {"11": 3, "1891": 2}, "unrated": {}}
+    assert golden.query("star wars").attributes == {"notes": "by title"}
 
 
 def test_the_ratings_of_a_books_judges_are_averaged(file: Path) -> None:
     file.write_text("query,docid,Alice,Bob\nstar wars,11,3,2\nstar wars,12,,1\nstar wars,13,,\n")
     assert grades_of(GoldenSet.load(file)) == {"star wars": {"11": 2.5, "12": 1}}
-
-
-def test_a_null_rating_is_none(file: Path) -> None:
-    query = {"query": "star wars", "ratings": {"11": 3, "12": None}, "notes": None}
-    file.write_text(json.dumps({"queries": [query]}))
-    assert grades_of(GoldenSet.load(file)) == {"star wars": {"11": 3}}
 
 
 def test_a_broken_export_is_reported(file: Path) -> None:
@@ -73,11 +60,7 @@ def test_a_broken_export_is_reported(file: Path) -> None:
         ("query,docid,rating\n,d,1\n", ":2: the query is empty"),
         ("query,docid,rating\nq,,1\n", ":2: a document id is empty"),
         ("query,docid,A,B\nq,d,1,x\n", ":2: the grade of document 'd' is 'x'"),
-        ('{"queries": {}}', ": queries: not a list"),
-        ('{"queries": [{"ratings": {}}]}', r': queries\[0\]: no "query_text"'),
-        ('{"queries": [{"query": "", "ratings": {}}]}', r": queries\[0\].query: not a text"),
-        ('{"queries": [{"query": "q", "ratings": {"d": "x"}}]}', r"queries\[0\].ratings.d: the grade"),
-        ('{"queries": [{"query": "q", "ratings": {}}, {"query": "q"}]}', r"\[1\]: duplicate query 'q'"),
+        ("docid,query\nd,q\n", "header of a Quepid table must begin with query,docid"),
     ):  # fmt: skip
         file.write_text(text)
         with pytest.raises(GoldenSetError, match=message) as refused:

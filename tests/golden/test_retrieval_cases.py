@@ -88,10 +88,17 @@ def test_cases_are_read_from_yaml_json_and_json_lines(tmp_path: Path, text: str)
         assert contents(GoldenSet.load(written(tmp_path, text, name))) == READ
 
 
-@pytest.mark.parametrize("query", ["query", "question", "user_input"])
+@pytest.mark.parametrize("query", ["query", "question", "user_input", "query_text"])
 @pytest.mark.parametrize(
     "judged",
-    ["relevant", "relevant_docs", "expected_documents", "reference_context_ids", "expected_ids"],
+    [
+        "relevant",
+        "relevant_docs",
+        "expected_documents",
+        "reference_context_ids",
+        "expected_ids",
+        "ratings",
+    ],
 )
 def test_the_usual_keys_are_read_and_named_once(tmp_path: Path, query: str, judged: str) -> None:
     """Without an id, the text is the id. What was guessed is a finding until it is configured."""
@@ -114,28 +121,6 @@ def test_our_own_keys_are_read_from_yaml_and_not_guessed(tmp_path: Path) -> None
     golden = GoldenSet.load(written(tmp_path, text))
     assert contents(golden) == {"q1": ("red", {}, {"d3": 2, "7": 0})}
     assert (golden.scale, golden.lint(rules=["guessed-keys"])) == (4, [])
-
-
-def test_a_dataset_of_llama_index(tmp_path: Path) -> None:
-    dataset = {
-        "queries": {"q1": "red", "q2": "hat"},
-        "corpus": {"d3": "shoe"},
-        "relevant_docs": {"q1": ["d3"], "q2": ["d7", "d3"]},
-        "mode": "text",
-    }
-    for indent in (None, 2):
-        file = written(tmp_path, json.dumps(dataset, indent=indent), "dataset.json")
-        read = {"q1": ("red", {}, {"d3": 1}), "q2": ("hat", {}, {"d7": 1, "d3": 1})}
-        assert contents(GoldenSet.load(file)) == read
-    for key, value, message in (
-        ("relevant_docs", {"q1": ["d3"]}, ': relevant_docs: no "q2"'),
-        ("queries", {"q1": "red", "q2.0": "hat"}, ': relevant_docs: no "q2.0"'),
-        ("queries", {"q1": "red"}, ": relevant_docs.q2: no query has this id; add it, or remove"),
-        ("queries", {"q1": "red", "q2": 5}, ": queries.q2: query: not a text but 5"),
-        ("relevant_docs", {"q1": 3, "q2": []}, ": queries.q1: relevant_docs: not a list but 3"),
-    ):
-        file.write_text(json.dumps({**dataset, key: value}))
-        assert refusal(file).startswith(message)
 
 
 def test_one_grade_and_codes_apply_to_cases_too(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_rankcheck import GoldenSetError, RankcheckError, Run, RunError, evaluate
 from pytest_rankcheck.golden import golden_files
-from pytest_rankcheck.golden.interactions import ROLES as OF_INTERACTIONS
+from pytest_rankcheck.golden.documents import ROLES as OF_INTERACTIONS
 from pytest_rankcheck.golden.judgment_columns import ROLES
 from pytest_rankcheck.plugin.inputs import _OF_GOLDEN_SETS, _OF_RUNS, Inputs
 from pytest_rankcheck.plugin.option_table import Config

@@ -38,7 +38,6 @@ NOT_NEEDED = [
     *("comparison.query_planning", "comparison.unjudged_documents"),
     "comparison.unpaired_values",
     *("evaluation.run_documents", "golden.documents"),
-    "golden.interactions",
     *("metrics.families.catalogue", "metrics.families.shown_documents"),
     *("plugin.lint_items", "rankers.adapters", "rankers.shared_run"),
     *("explanation.gate_numbers", "reports.html_report", "reports.report_data"),

@@ -4,10 +4,10 @@
       expected_ids: [kb-12, {id: kb-40, grade: 2}]  # without a grade: 1
       locale: en
 
-The relevant documents are also called ``relevant``, ``relevant_docs``, ``expected_documents`` or
-``reference_context_ids``. An ``id`` is the id of the query; without it, the text is. Every other
-key is an attribute. A file is a list of such objects, an object that holds one list of them, or
-JSON lines; or LlamaIndex's ``{"queries": {"q1": "..."}, "relevant_docs": {"q1": ["d3"]}}``.
+The relevant documents are also called ``relevant``, ``relevant_docs``, ``expected_documents``,
+``reference_context_ids`` or ``ratings``. An ``id`` is the id of the query; without it, the text is.
+Every other key is an attribute. A file is a list of such objects, an object that holds one list of
+them, such as Quepid's export of a case, or JSON lines.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from pytest_rankcheck.golden.judgment_columns import (
 from pytest_rankcheck.golden.query import Query
 
 _ID = Role("query_id", ("id", "qid", "queryid"))
-_TEXTS = ("query", "question", "user_input")
+_TEXTS = ("query", "question", "user_input", "query_text")
 _TEXT = Role("query", _TEXTS)
 _LISTS = ("relevant", "relevant_docs", "expected_documents", "expected_ids")
-_RELEVANT = Role("relevance", (*_LISTS, "reference_context_ids"))
+_RELEVANT = Role("relevance", (*_LISTS, "reference_context_ids", "ratings"))
 _ROLES = (_ID, _TEXT, _RELEVANT, Role(EXPECTED_TEXT, ()))
 _HELP = 'write {"q1": {"d3": 2}}, map keys (rankcheck_columns: query=a.b) or see docs/extending.md'
 _YAML_ENDINGS = (".yaml", ".yml")
@@ -67,7 +67,7 @@ def read(source: Source) -> Contents:
 
 
 def _entries(sample: FileSample) -> Iterator[Node]:
-    """Yield the entries of lines, of a dataset, of a list, or of the one list of an object."""
+    """Yield the entries of lines, of a list, or of the one list of an object."""
     path = sample.path
     if _has_lines(sample):
         for where, line in objects_of(path, GoldenSetError):
@@ -75,9 +75,6 @@ def _entries(sample: FileSample) -> Iterator[Node]:
         return
     is_json = sample.is_json and unpacked_suffix(path) not in _YAML_ENDINGS
     root = Node((read_json if is_json else read_yaml)(path, GoldenSetError), str(path))
-    if _is_dataset(root.value):
-        yield from _entries_of_dataset(root)
-        return
     if isinstance(root.value, dict):
         lists = [child for _, child in root.pairs() if first_of(child.value)]
         lists = [each for each in lists if _is_case(first_of(each.value), sample.columns)] or lists
@@ -88,17 +85,6 @@ def _entries(sample: FileSample) -> Iterator[Node]:
     for entry in root.items():
         value = entry.value
         yield Node(value, f"{path}:{value.line}") if isinstance(value, YamlObject) else entry
-
-
-def _entries_of_dataset(root: Node) -> Iterator[Node]:
-    queries, relevant = root.need("queries"), root.need("relevant_docs")
-    for query_id, query in queries.pairs():
-        documents = relevant.need(query_id).value
-        entry = {"query_id": query_id, "query": query.value, "relevant_docs": documents}
-        yield Node(entry, query.where)
-    for query_id, of_query in relevant.pairs():
-        if queries.get(query_id) is None:
-            raise GoldenSetError(f"{of_query.where}: no query has this id; add it, or remove this")
 
 
 def _keys_of(entry: Node, source: Source) -> dict[str, str]:
@@ -186,10 +172,6 @@ def _add_case(builder: ContentsBuilder, entry: Node, keys: Mapping[str, str]) ->
             builder.collected.add(query_id, doc_id, ungraded, item.where)
 
 
-def _is_dataset(value: object) -> bool:
-    return isinstance(value, dict) and value.keys() >= {"queries", "relevant_docs"}
-
-
 def _is_case(entry: Mapping[str, object], columns: Mapping[str, str]) -> bool:
     """Whether an object has keys of a case, and is neither of our own format nor a row."""
     entry = with_named(entry, columns.values())
@@ -206,7 +188,7 @@ def _is_case(entry: Mapping[str, object], columns: Mapping[str, str]) -> bool:
 
 def _has_lines(sample: FileSample) -> bool:
     first = sample.first_object
-    if not first or _is_dataset(first):
+    if not first:
         return False
     return _is_case(first, sample.columns) or not any(map(first_of, first.values()))
 
@@ -220,7 +202,7 @@ def recognises(sample: FileSample) -> bool:
     is_own = "query_id" in first or "relevance" in first
     inner = [] if is_own else map(first_of, first.values())
     is_array = sample.numbered_line[1].lstrip().startswith("[") and "query_id" not in first
-    if _is_dataset(first) or (is_array and isinstance(first.get("relevance"), dict)):
+    if is_array and isinstance(first.get("relevance"), dict):
         return True
     return any(_is_case(each, sample.columns) for each in (first, *inner))
 

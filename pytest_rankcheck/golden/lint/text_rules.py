@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from itertools import chain
 
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.golden.lint.lint_rule import Linted, LintFinding, counted_queries, rule
-from pytest_rankcheck.golden.query import attribute_names, label_of
-from pytest_rankcheck.golden.text_ceiling import ceiling_of, same_texts
+from pytest_rankcheck.golden.query import Query, attribute_names, label_of
+from pytest_rankcheck.golden.reranking_candidates import Candidates
 
+_Grades = Mapping[str, Mapping[str, float]]
 _CUTOFF = 10
 _MISSING = ("nan", "None", "<NA>", "NaT")
 """The texts that pandas writes for a missing one."""
@@ -150,3 +154,66 @@ def ceiling(linted: Linted) -> LintFinding | None:
         why="No ranker can reach a bound above that, and there is less left to gain than it seems",
         remedy="see the findings on these queries (no-judgment, no-relevant, duplicate-query)",
     )
+
+
+def ceiling_of(
+    queries: Mapping[str, Query], grades: _Grades, candidates: Candidates, cutoff: int
+) -> dict[str, float]:
+    """Return the highest nDCG at ``cutoff`` that a ranker of texts can reach, for each query.
+
+    It gives queries with the same text the same answer. If their judgments differ, no ranking is
+    best for all. nDCG is a sum over documents, so the ranking with the best mean sorts documents by
+    the sum of their gains, each divided by the ideal DCG of its query.
+
+    Uses linear gain and trec_eval's discount. A query without a relevant document reaches 0.
+    """
+    reached = {
+        query_id: float(any(grade > 0 for grade in judged.values()))
+        for query_id, judged in grades.items()
+    }
+    for group in same_texts(queries.values(), candidates):
+        judged = {query_id: grades[query_id] for query_id in group}
+        if any(each != judged[group[0]] for each in judged.values()):
+            reached.update(_shared(judged, cutoff))
+    return reached
+
+
+def same_texts(queries: Iterable[Query], candidates: Candidates) -> list[tuple[str, ...]]:
+    """Return groups of query ids that look the same to a ranker that sees only the text.
+
+    Their texts are equal after Unicode normalisation, and so are their candidates, if the set has
+    any.
+    """
+    groups: dict[object, list[str]] = {}
+    for query in queries:
+        if query.text:
+            text = unicodedata.normalize("NFC", query.text)
+            visible = text, frozenset(candidates.rows(query.id))
+            groups.setdefault(visible, []).append(query.id)
+    return [tuple(group) for group in groups.values() if len(group) > 1]
+
+
+def _shared(judged: _Grades, cutoff: int) -> dict[str, float]:
+    """Return the nDCG of queries under the common ranking that is best for all of them."""
+    discounts = [1 / math.log2(rank + 1) for rank in range(1, cutoff + 1)]
+
+    def dcg(gains: Iterable[float]) -> float:
+        return sum(gain * discount for gain, discount in zip(gains, discounts, strict=False))
+
+    gains = {
+        query_id: {doc_id: max(grade, 0.0) for doc_id, grade in of_query.items()}
+        for query_id, of_query in judged.items()
+    }
+    best = {each: dcg(sorted(gains[each].values(), reverse=True)) for each in judged}
+    shares: defaultdict[str, float] = defaultdict(float)
+    for query_id, of_query in gains.items():
+        for doc_id, gain in of_query.items():
+            if best[query_id]:
+                shares[doc_id] += gain / best[query_id]
+    ranking = sorted(shares, key=lambda doc_id: -shares[doc_id])[:cutoff]
+    reached = dict.fromkeys(judged, 0.0)
+    for query_id, of_query in gains.items():
+        if best[query_id]:
+            found = dcg(of_query.get(doc_id, 0.0) for doc_id in ranking)
+            reached[query_id] = found / best[query_id]
+    return reached
