@@ -55,14 +55,8 @@ def world_changes(recorded: World, now: World) -> Iterator[str]:
         if recorded.get(entry) != now.get(entry):
             changed.setdefault((recorded.get(entry), now.get(entry)), []).append(entry)
     for states, entries in changed.items():
-        before, after = map(quoted, states)
-        name, verb = listed(entries, _NAMED), "is" if len(entries) == 1 else "are"
-        if states[0] is None:
-            yield f"{name} {after} {verb} not in the baseline"
-        elif states[1] is None:
-            yield f"{name} {before} {verb} in the baseline, but gone now"
-        else:
-            yield f"{name} changed since the baseline: {before} -> {after}"
+        before, after = ("not there" if state is None else quoted(state) for state in states)
+        yield f"{listed(entries, _NAMED)} changed since the baseline: {before} -> {after}"
 
 
 def _entry(line: str, root: Path) -> str:

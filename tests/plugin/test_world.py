@@ -205,8 +205,10 @@ def test_a_failure_says_which_features_the_model_takes_now(hotels: Project) -> N
     }  # fmt: skip
     hotels.write("hotels.py", MODEL.format(features=["rooms", "tax"]))
     text = text_of(hotels.run())
-    gone = "feature price, feature stars varying (order of 1) are in the baseline, but gone now"
-    new = "feature rooms varying (order of -1) is not in the baseline"
+    gone = (
+        "feature price, feature stars changed since the baseline: varying (order of 1) -> not there"
+    )
+    new = "feature rooms changed since the baseline: not there -> varying (order of -1)"
     assert f"E           world: {gone}; {new}\n" in text
     assert "feature tax" not in text
 
@@ -253,5 +255,5 @@ def test_what_changed_in_the_same_way_is_one_sentence() -> None:
         "index changed since the baseline: a -> b",
     ]
     assert list(world_changes({}, before)) == [
-        f"{shown} and 2 more varying are not in the baseline"
+        f"{shown} and 2 more changed since the baseline: not there -> varying"
     ]
