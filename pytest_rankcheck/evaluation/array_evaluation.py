@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.measured_runs import evaluate
 from pytest_rankcheck.files.id_columns import NumberIds, row_blocks, starts_of
-from pytest_rankcheck.files.plain_values import id_text
 from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.golden_source import Source
@@ -35,7 +33,6 @@ def evaluate_arrays(
     labels: ArrayLike,
     groups: ArrayLike | None = None,
     *,
-    query_ids: Sequence[str] | None = None,
     name: str = "arrays",
     ties: Ties = "input",
     scale: float | None = None,
@@ -43,8 +40,9 @@ def evaluate_arrays(
 ) -> Evaluation:
     """Measure scores of documents that are all judged, without ids.
 
-    A document's id is its row, from 0 on, so messages lead back to the arrays. The evaluation is
-    like any other: assertions, comparisons and baselines accept it.
+    A document's id is its row, from 0 on, that of a query its number, from 1 on, so messages lead
+    back to the arrays. The evaluation is like any other: assertions, comparisons and baselines
+    accept it.
 
     Args:
         scores: ``[N]`` of the model under test, highest first; or ``[Q, D]``, a row for each query,
@@ -52,7 +50,6 @@ def evaluate_arrays(
         labels: the grades, in the same shape.
         groups: how many consecutive rows each query has, as in LightGBM and XGBoost; their sum is
             N. Needed unless the arrays have two dimensions.
-        query_ids: the id of each query; without them, ``"1"`` to ``"Q"``.
         name: what messages and records call the run and the golden set.
         ties: the order of equal scores: ``"input"`` (that of the rows), ``"doc_id"`` or
             ``"error"``, as in ``Run.load``.
@@ -78,7 +75,7 @@ def evaluate_arrays(
     _refuse_exchanged(ranked, grades)
     starts = _starts(ranked, groups)
     documents = NumberIds(np.arange(ranked.size))
-    ids = tuple(_ids(query_ids, starts))
+    ids = tuple(map(str, range(1, len(starts))))
     ties = Conventions.of(conventions).ties if conventions else ties
     judgments = Judgments(ids, starts, documents, grades.ravel() + 0.0)
     builder = ContentsBuilder(Source.of(scale=scale))
@@ -168,21 +165,3 @@ def _starts(ranked: FloatArray, groups: ArrayLike | None) -> IntArray:
         f"whole numbers from 0 on that add up to {plural(len(ranked), 'row')}; from the query of "
         "each row, in sorted order: np.unique(queries, return_counts=True)[1]"
     )
-
-
-def _ids(query_ids: Sequence[str] | None, starts: IntArray) -> Sequence[str]:
-    """Return the ids of the queries as text; without them, they are counted from 1.
-
-    Raises:
-        ConfigurationError: there are more or fewer ids than queries, one is a duplicate, or one is
-            neither text nor a whole number.
-    """
-    if query_ids is None:
-        return list(map(str, range(1, len(starts))))
-    texts = list(filter(None, map(id_text, query_ids)))
-    if not len(texts) == len(set(texts)) == len(query_ids) == len(starts) - 1:
-        raise ConfigurationError(
-            f"query_ids={quoted(query_ids, 60)} is invalid; give a different text or whole number "
-            f"for each query ({len(starts) - 1:,})"
-        )
-    return texts

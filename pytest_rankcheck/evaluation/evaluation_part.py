@@ -160,7 +160,7 @@ def evaluate_part(
         },
         {golden.query_ids[code]: joined.of_query(code) for code in codes},
         tuple(joined.extra),
-        (*run.notes, *run.part_notes),
+        run.notes,
     )
 
 
@@ -230,20 +230,14 @@ def _remarks(
     for part in parts:
         for sentence in part.notes:
             yield f"in part '{quoted(part.name, 200)}', {sentence}"
-    empty = [part.name for part in parts if not part.hits and not part.extra]
-    if empty:
-        have = plural(len(empty), "part has", "parts have")
-        yield f"{have} no rows (of {len(parts):,} parts): {listed(empty)}"
     hit = [sum(bool(found.ranks) for found in part.hits.values()) for part in parts]
     queries = [len(part.hits) for part in parts]
     for part, found, count in zip(parts, hit, queries, strict=True):
         of_others = sum(queries) - count
         if not found and count >= _MISSED and 2 * sum(hit) >= of_others > 0:
-            shown = next((each.top[0] for each in part.hits.values() if each.top), "")
             yield (
                 f"part '{quoted(part.name, 200)}' ranks {count:,} judged queries but no judged "
-                f"document, unlike the other parts: are its ids, such as '{quoted(shown)}', "
-                "written in another way?"
+                "document, unlike the other parts: are its ids written in another way?"
             )
     missing = len(golden) - sum(queries)
     if not is_checked and missing:

@@ -46,6 +46,8 @@ class Source(ABC):
     gaps: Gaps | None = None
     runs: Sequence[Any] = ()
     """The evaluation of each run, if several that differ only by chance were measured."""
+    noise: Source | None = None
+    """Another source whose means vary between runs as those of this one."""
     recorded_metrics: Sequence[Metric] | None = None
     """The only metrics that have values; None if every metric can be computed."""
 
@@ -91,12 +93,7 @@ class Source(ABC):
 
     def averaged(self, metric: Metric, query_ids: Sequence[str], label: str) -> Averaged:
         """Return the runs behind the mean over some queries, without those that `failed`."""
-        return Averaged()
-
-    def with_noise_of(self, other: Source) -> Source:
-        """Return this source with the variation between runs of another source's means."""
-        self.averaged = other.averaged  # type: ignore[method-assign]
-        return self
+        return self.noise.averaged(metric, query_ids, label) if self.noise else Averaged()
 
     def depends_on_scale(self, metric: Metric, scale: float) -> bool:
         """Return whether another scale of the golden set would change values of a metric.

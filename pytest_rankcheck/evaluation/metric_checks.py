@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import MetricError, plural, quoted, warn_caller
-from pytest_rankcheck.evaluation.run_golden_join import Joined
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.kinds import MetricInput
 from pytest_rankcheck.metrics.metric_definition import wrong_form
@@ -99,44 +98,6 @@ def beyond_depth(what: str, wanted: int, depth: int) -> str:
         f"{what} looks at the first {plural(wanted, 'document')} of each ranking, but only "
         f"{depth:,} {verb} asked for; measure at most {depth:,}, or rank to a depth of at least "
         f"{wanted}: rankcheck_depth = {wanted} in the configuration, or depth={wanted} in rank()"
-    )
-
-
-def warn_if_rankings_are_short(
-    metric: Metric,
-    joined: Joined,
-    run_name: str,
-    depth: int | None,
-    may_go_on: Callable[[int], bool],
-) -> None:
-    """Warn if no ranking is as long as the metric's cutoff, and a relevant document is missing.
-
-    A ranker that was asked for enough may return fewer documents. Then this warns only if rankings
-    seem to be cut: at least half of those with documents end at the same rank.
-
-    Args:
-        metric: the metric that is computed.
-        joined: the judged hits of all queries.
-        run_name: what messages call the run.
-        depth: how many documents of each ranking were asked for; None if that is unknown.
-        may_go_on: returns whether rankings of a given length may have been cut there.
-    """
-    cutoff = cutoff_of(metric)
-    retrieved, longest = joined.retrieved, int(joined.retrieved.max(initial=0))
-    if cutoff is None or cutoff <= longest or not longest:
-        return
-    ranked = int((retrieved > 0).sum())
-    at_the_end = int((retrieved == longest).sum())
-    are_cut = depth is None or 2 * at_the_end >= ranked
-    is_lacking = ((retrieved > 0) & joined.lacks_relevant).any()
-    if not is_lacking or not are_cut or not may_go_on(longest):
-        return
-    rankings, ends = ("ranking", "ends") if at_the_end == 1 else ("rankings", "end")
-    warn_caller(
-        f"{metric}: no ranking of run '{quoted(run_name)}' has {plural(cutoff, 'document')}; "
-        f"the longest {rankings} ({at_the_end:,} of {ranked:,}) {ends} at rank {longest:,}, so "
-        f"relevant documents further down are not counted; give a run that goes further down, or a "
-        f"cutoff of {longest:,}"
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray
-from pytest_rankcheck.errors import MetricError, quoted
+from pytest_rankcheck.errors import MetricError, plural, quoted, warn_caller
 from pytest_rankcheck.evaluation.conventions import (
     Conventions,
     conventions_for,
@@ -19,7 +19,7 @@ from pytest_rankcheck.evaluation.conventions import (
 )
 from pytest_rankcheck.evaluation.expected_matches import in_expected_texts
 from pytest_rankcheck.evaluation.measured_source import Source
-from pytest_rankcheck.evaluation.metric_checks import refuse_constant, warn_if_rankings_are_short
+from pytest_rankcheck.evaluation.metric_checks import cutoff_of, refuse_constant
 from pytest_rankcheck.evaluation.run_golden_join import Joined, block_size, join, judged_hits
 from pytest_rankcheck.evaluation.tied_scores import mostly_tied, tied_queries, ties_reordered
 from pytest_rankcheck.evaluation.unfit_runs import (
@@ -100,7 +100,7 @@ class RankedRun(Source):
     @property
     def notes(self) -> Sequence[str]:
         """What a reader of the means must know about the run or a replayed log, as sentences."""
-        of_run = () if self.run is None else (*self.run.notes, *self.run.part_notes)
+        of_run = () if self.run is None else self.run.notes
         replay = self.golden.replay
         of_replay = () if replay is None else replay.notes(self.golden.contents.weight_by)
         return (*of_run, *of_replay, *self._remarks, *self.document_notes)
@@ -142,7 +142,22 @@ class RankedRun(Source):
 
     def warn_if_short(self, metric: Metric) -> None:
         """Warn if rankings end above the metric's cutoff, and a relevant document is missing."""
-        warn_if_rankings_are_short(metric, self.joined, self.name, self.depth, self._may_go_on)
+        cutoff, retrieved = cutoff_of(metric), self.joined.retrieved
+        longest = int(retrieved.max(initial=0))
+        if cutoff is None or cutoff <= longest or not longest:
+            return
+        is_ranked, at_the_end = retrieved > 0, int((retrieved == longest).sum())
+        # A ranker that was asked for enough may return fewer documents, of different numbers.
+        are_cut = self.depth is None or 2 * at_the_end >= is_ranked.sum()
+        is_lacking = (is_ranked & self.joined.lacks_relevant).any()
+        if is_lacking and are_cut and self._may_go_on(longest):
+            warn_caller(
+                f"{metric}: no ranking of run '{quoted(self.name)}' has "
+                f"{plural(cutoff, 'document')}; the longest ({at_the_end:,} of "
+                f"{is_ranked.sum():,}) ends at rank {longest:,}, so relevant documents further "
+                "down are not counted; give a run that goes further down, or a cutoff of "
+                f"{longest:,}"
+            )
 
     @cached_property
     def is_cut(self) -> bool:
@@ -215,8 +230,11 @@ class RankedRun(Source):
     @property
     def _why_untimed(self) -> str:
         """Why the time of each query is not known, and what to do; empty if it is known."""
-        if self.run is None:
-            return "parts have no timings; measure the run where it is ranked, in one piece"
+        if self.run is None or not self.run.seconds:
+            return (
+                "it has no timings, since it was not ranked here in one piece, and times of "
+                "another machine mean nothing; evaluate(rank(ranker, golden), golden) has them"
+            )
         if self.run.largest_batch > 1:
             return (
                 f"it was ranked in batches of up to {self.run.largest_batch} queries, and the "
@@ -227,11 +245,6 @@ class RankedRun(Source):
             return (
                 "its ranker did not say how long each query took; a program, for example, is asked "
                 'all of them at once, and must write "seconds" in each answer'
-            )
-        if not self.run.seconds:
-            return (
-                "it has no timings, since it was not ranked here, and times of another machine "
-                "mean nothing; evaluate(rank(ranker, golden), golden) has them"
             )
         return ""
 
@@ -282,14 +295,11 @@ class RankedRun(Source):
         refuse_constant(metric, self.conventions.duplicates)
         depth = self.known_depth
         if depth is not None and (metric.cutoff or depth + 1) > depth and metric.definition.at:
-            why = "this run was scanned in its file"
-            instead = "read the run into memory: Run.from_frame(run.to_frame())"
-            if self.run is None:
-                why = "this evaluation was merged from parts"
-                instead = "keep more of each ranking in the parts: evaluate_part(..., top=100)"
             raise MetricError(
-                f"{metric} needs whole rankings, but {why}, and only the first {depth} documents "
-                f"of each ranking are known; use a cutoff of at most {depth}, or {instead}"
+                f"{metric} needs whole rankings, but of a run in its file or in parts only the "
+                f"first {depth} documents are known; use a cutoff of at most {depth}, or read the "
+                "run into memory, Run.from_frame(run.to_frame()), or keep more in each part, "
+                "evaluate_part(..., top=100)"
             )
         longest = int(self.joined.retrieved.max(initial=1)) if metric.definition.at else 1
         depth = min(metric.cutoff or longest, longest)

@@ -168,12 +168,6 @@ class RunDocuments:
     def _looked_up(self, attribute: str, doc_ids: Sequence[str]) -> Sequence[object]:
         catalogue = self._catalogue
         values = catalogue.values(attribute, doc_ids)
-        if doc_ids and not any(catalogue.has(doc_ids)):
-            raise MetricError(
-                f"none of these {plural(len(doc_ids), 'document')} has a row in {catalogue.name}: "
-                f"{listed(doc_ids)}; are the ids spelled in another way? doc_id= "
-                "(rankcheck_doc_id) maps them"
-            )
         if attribute not in catalogue.attributes:
             raise MetricError(
                 f"{catalogue.name} has no column '{quoted(attribute)}'"

@@ -313,15 +313,12 @@ def joined_tables(
     def read(wanted: Sequence[int], rows: int) -> Iterator[Batch]:
         before = 0
         numbering.parts.clear()
-        numbering.empty.clear()
         for _, table in tables:
             numbering.parts.append((before, table.numbering))
             last = 0
             for batch in table.batches(wanted, rows):
                 last = max([last, *batch.numbers[-1:]])
                 yield replace(batch, numbers=_shifted(batch.numbers, before))
-            if not last:
-                numbering.empty.append(table.numbering.source)
             before += last
 
     return Table(list(model.header), numbering, read)

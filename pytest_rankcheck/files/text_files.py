@@ -285,8 +285,6 @@ class JoinedNumbering(Numbering):
 
     parts: list[tuple[int, Numbering]] = field(default_factory=list)
     """The number of the last row before each source, ascending, and how its rows are named."""
-    empty: list[str] = field(default_factory=list)
-    """The sources without any row, among those read so far."""
 
     def place(self, number: int) -> str:
         """Return a place as text, in the source that has the row."""

@@ -66,7 +66,8 @@ class KeptRankings:
         copy = RankedRun(run.name, run.depth, self.golden, self._conventions, joined, run=run)
         copy.ranking = lambda query_id: answers[query_id].doc_ids  # type: ignore[method-assign]  # the same, sooner
         self.golden.title("")  # looks up its documents now, so that no table keeps the copy
-        return Evaluation(copy.with_noise_of(self._source))
+        copy.noise = self._source
+        return Evaluation(copy)
 
     def generator(self, harm: str, number: int) -> Generator:
         """Return the random generator for a draw of a harm, the same for the same golden set."""
@@ -109,7 +110,7 @@ class SwappedQueries(Source):
         super().__init__(rest.name, rest.depth, rest.golden, rest.conventions)
         self._some, self._rest, self._queries = some, rest, queries
         self._are_swapped = np.array([query in queries for query in rest.query_ids])
-        self.with_noise_of(rest.source)
+        self.noise = rest.source
 
     def values(self, metric: Metric) -> FloatArray:
         """Return the value of each query, ``[Q]``."""

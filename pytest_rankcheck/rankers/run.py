@@ -355,11 +355,6 @@ class Run:
         return self._blocks is not None
 
     @property
-    def part_notes(self) -> Sequence[str]:
-        """What was unusual in the parts of a folder, as sentences; known once they were read."""
-        return () if self._files is None else tuple(self._files.notes)
-
-    @property
     def query_ids(self) -> Sequence[str]:
         """The ids of the queries that have a ranking, including empty ones."""
         return tuple(self._places)

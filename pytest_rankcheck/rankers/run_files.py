@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_rankcheck.errors import RunError
@@ -39,8 +39,6 @@ class RunFiles:
     """How many documents of each ranking count; None: all."""
     drops_own: bool = False
     """Whether the documents whose id is that of their query are left out."""
-    notes: list[str] = field(default_factory=list)
-    """What was unusual in the parts, as sentences; complete once they were read."""
 
     @classmethod
     def of(
@@ -91,12 +89,6 @@ class RunFiles:
     def blocks(self, *, together: bool = False) -> Iterator[RankedColumns]:
         """Yield the rankings of all files, as `Run.columns`."""
         where, is_empty = str(self.path), True
-        self.notes.clear()
-        if together and self.are_parts:
-            self.notes.append(
-                "the rows of some queries are not together, perhaps in several files, and were "
-                "brought together; if these are files of two runs, give the files of one"
-            )
         try:
             for block in unsplit(self.format.read(self, together=together)):
                 mapped = block.with_mapped_ids()

@@ -344,8 +344,8 @@ def test_a_warning_is_printed_once_without_code(
     for command in (["show", "short.run"], ["compare", "short.run", "short.run"]):
         assert main([*command, *GOLDEN, "--metric", "R@500", "--metric", "R@500"]) == 0
         assert capsys.readouterr().err == (
-            "warning: R@500: no ranking of run 'short.run' has 500 documents; the longest rankings "
-            "(40 of 40) end at rank 1, so relevant documents further down are not counted; give a "
+            "warning: R@500: no ranking of run 'short.run' has 500 documents; the longest "
+            "(40 of 40) ends at rank 1, so relevant documents further down are not counted; give a "
             "run that goes further down, or a cutoff of 1\n"
         )
 

@@ -106,7 +106,7 @@ def warned(rankings: Mapping[str, Sequence[str]], metric: str = "R@25") -> list[
 def test_a_run_of_unknown_depth_that_ends_above_the_cutoff_causes_a_warning() -> None:
     cut = dict.fromkeys(["q1", "q2", "q3"], DOCUMENTS[:20])
     expected = (
-        "R@25: no ranking of run 'old.run' has 25 documents; the longest rankings (3 of 3) end at "
+        "R@25: no ranking of run 'old.run' has 25 documents; the longest (3 of 3) ends at "
         "rank 20, so relevant documents further down are not counted; give a run that goes further "
         "down, or a cutoff of 20"
     )
@@ -117,7 +117,7 @@ def test_a_run_of_unknown_depth_that_ends_above_the_cutoff_causes_a_warning() ->
 def test_a_ranker_that_ignores_the_depth_causes_a_warning() -> None:
     run = rank(lambda text: DOCUMENTS[:10], GOLDEN, depth=100)
     with pytest.warns(
-        MetricWarning, match=r"R@25: no ranking .* longest rankings \(3 of 3\) end at rank 10"
+        MetricWarning, match=r"R@25: no ranking .* longest \(3 of 3\) ends at rank 10"
     ):
         evaluate(run, GOLDEN).mean("R@25")
 
@@ -125,7 +125,7 @@ def test_a_ranker_that_ignores_the_depth_causes_a_warning() -> None:
 def test_rankings_of_various_lengths_cause_a_warning_only_if_their_depth_is_unknown() -> None:
     lengths = {"q1": 10, "q2": 3, "q3": 7}
     [text] = warned({query: DOCUMENTS[:length] for query, length in lengths.items()})
-    assert "the longest ranking (1 of 3) ends at rank 10" in text
+    assert "the longest (1 of 3) ends at rank 10" in text
     texts = {GOLDEN.query(query).text: length for query, length in lengths.items()}
     matches = rank(lambda text: DOCUMENTS[: texts[text]], GOLDEN, depth=100)
     with warnings.catch_warnings():

@@ -209,7 +209,7 @@ def test_a_run_without_the_time_of_each_query(tmp_path: Path) -> None:
             of_file,
             "of run 'bm25.run' is not known: it has no timings, since it was not ranked here",
         ),
-        (of_parts, "parts have no timings; measure the run where it is ranked"),
+        (of_parts, "it has no timings, since it was not ranked here in one piece"),
         (of_batches, "ranked in batches of up to 2 queries, and the seconds of a batch are not"),
         (of_batches_on_workers, "ranked in batches of up to 2 queries"),
     ):

@@ -60,7 +60,6 @@ def test_a_folder_is_one_run(tmp_path: Path) -> None:
             assert_whole(Run.load(path))
         assert Run.load(folder).name == "2026-11-21"
         assert Run.load(folder / "part-*").name == "part"
-        assert not Run.load(folder).part_notes
         scanned = Run.scan(folder)
         assert not scanned.is_in_memory
         assert evaluate(scanned, GOLDEN).mean("AP") == evaluate(WHOLE, GOLDEN).mean("AP"), kind
@@ -85,21 +84,14 @@ def test_a_query_whose_rows_are_in_several_parts_is_put_together(tmp_path: Path)
             else:
                 some.to_csv(file, index=False, sep="," if kind == "csv" else "\t")
         assert_whole(Run.scan(folder))
-        run = Run.load(folder)
-        assert_whole(run)
-        (note,) = evaluate(run, GOLDEN).notes
-        assert note.startswith("the rows of some queries are not together, perhaps in several"), (
-            note
-        )
+        assert_whole(Run.load(folder))
 
 
 def test_a_part_may_continue_a_query_of_the_part_before(folder: Path) -> None:
     half = len(rows()) // 2 + 3  # within the fifth of nine queries
     rows()[:half].to_csv(folder / "part-0.csv", index=False)
     rows()[half:].to_csv(folder / "part-1.csv", index=False)
-    cut = Run.load(folder)
-    assert_whole(cut)
-    assert cut.part_notes == ()
+    assert_whole(Run.load(folder))
 
 
 def test_ranks_may_go_on_in_the_next_part(folder: Path) -> None:
@@ -151,16 +143,6 @@ def test_a_problem_of_all_parts_names_the_run(folder: Path) -> None:
     for path in (folder, folder / "**" / "*.run"):
         with pytest.raises(RunError, match=f"^{re.escape(str(path))}: the ranks say the opposite"):
             Run.load(path)
-
-
-def test_a_part_without_rows_is_in_the_notes(folder: Path) -> None:
-    save_parts(folder, "csv")
-    nothing = folder / "part-3.csv"
-    nothing.write_text((folder / "part-0.csv").read_text().partition("\n")[0] + "\n")
-    for run in (Run.scan(folder), Run.load(folder)):
-        note = f"1 file has no rows (of 4 parts): {nothing}"
-        assert list(evaluate(run, GOLDEN).notes) == [note]
-        assert list(evaluate(run.top(3), GOLDEN).notes) == [note]
 
 
 WRONG: list[tuple[str, str, bytes | str | int, str]] = [

@@ -12,11 +12,10 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_rankcheck.errors import RunError, listed, plural
+from pytest_rankcheck.errors import RunError
 from pytest_rankcheck.files.file_patterns import partition_columns
 from pytest_rankcheck.files.table_batches import Table, joined_tables, with_columns
 from pytest_rankcheck.files.tables import TableKind, read_table, table_formats
-from pytest_rankcheck.files.text_files import JoinedNumbering
 from pytest_rankcheck.rankers.ranked_columns import RankedColumns
 from pytest_rankcheck.rankers.ranking import COLUMNS, Rankings, ranked_rows
 from pytest_rankcheck.rankers.run_tables import columns_of_table, may_have_ranking
@@ -62,10 +61,6 @@ def columns_of_files(
     parts = [(file, with_columns(opened(file), partition_columns(file))) for file in run.files]
     joined = joined_tables(parts, RunError, str(run.path))
     yield from columns_of_table(joined, columns, run.rules, together=together)
-    assert isinstance(joined.numbering, JoinedNumbering)
-    if empty := joined.numbering.empty:
-        count = plural(len(empty), "file has", "files have")
-        run.notes.append(f"{count} no rows (of {len(run.files):,} parts): {listed(empty)}")
 
 
 def rows(rankings: Rankings) -> tuple[list[str], list[tuple[str, str, int, float]]]:
