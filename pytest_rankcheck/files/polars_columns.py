@@ -138,11 +138,7 @@ class PolarsColumn(Column):
 
     def cell(self, row: int) -> object:
         """Return the cell of a row."""
-        return self.part(row, row + 1).values[0]
-
-    def part(self, start: int, end: int) -> Column:
-        """Return the rows from ``start`` to before ``end``."""
-        return PolarsColumn(self.series[start:end])
+        return PolarsColumn(self.series[row : row + 1]).values[0]
 
 
 def frame_of_lines(

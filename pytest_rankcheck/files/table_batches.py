@@ -170,10 +170,6 @@ class Column:
         """Return the cell of a row."""
         return self.values[row]
 
-    def part(self, start: int, end: int) -> Column:
-        """Return the rows from ``start`` to before ``end``."""
-        return Column(self.values[start:end])
-
 
 def new_codes() -> defaultdict[Any, int]:
     """Return a dict that gives each new key the next number, from 0."""

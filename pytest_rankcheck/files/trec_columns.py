@@ -149,7 +149,7 @@ def _polars_columns(text: bytes, header: Sequence[str], wanted: Sequence[int]) -
     lines = frame.height
     if not _has_words(text, separator, count, lines):
         return None
-    return lambda at: PolarsColumn(frame[str(at)]) if at in often else _LateColumn(text, at, lines)
+    return lambda at: PolarsColumn(frame[str(at)]) if at in often else _LateColumn(text, at)
 
 
 def _has_words(text: bytes, separator: str, count: int, lines: int) -> bool:
@@ -198,8 +198,8 @@ def _columns_of_words(text: bytes, count: int) -> Columns | None:
 class _LateColumn(Column):
     """A column whose lines are split into words one by one, and only when needed."""
 
-    def __init__(self, text: bytes, at: int, lines: int) -> None:
-        self._text, self._at, self._lines = text, at, lines
+    def __init__(self, text: bytes, at: int) -> None:
+        self._text, self._at = text, at
 
     def __iter__(self) -> Iterator[object]:
         return (line.split()[self._at].decode() for line in BytesIO(self._text))
@@ -207,15 +207,6 @@ class _LateColumn(Column):
     @cached_property
     def values(self) -> Sequence[object]:  # type: ignore[override]
         return list(iter(self))  # the length is that of the list
-
-    def part(self, start: int, end: int) -> Column:
-        if start:  # from the end, where the last query is
-            count = self._lines - start
-            lines = self._text.rsplit(b"\n", count + 1)[-count - 1 : -1]
-        else:
-            lines = self._text.split(b"\n", end)
-        text = b"\n".join([*lines[: end - start], b""])
-        return _LateColumn(text, self._at, end - start)
 
 
 class _WordColumn(Column):
@@ -234,9 +225,6 @@ class _WordColumn(Column):
 
     def __len__(self) -> int:
         return len(self._words)
-
-    def part(self, start: int, end: int) -> Column:
-        return _WordColumn(self._words[start:end], is_plain=self._is_plain)
 
     def ids(self) -> IdCells:
         return IdCells(self._runs or HeldIds(_texts(self._words)), NO_ROWS)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import count, islice, pairwise
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from pytest_rankcheck.files.tables import read_table
 from pytest_rankcheck.files.text_files import Numbering
 from pytest_rankcheck.golden.golden_source import kind_of
 from pytest_rankcheck.golden.judgment_columns import QUERY_ID, is_index
-from pytest_rankcheck.rankers.misread_scores import OpposedRanks, all_tied
+from pytest_rankcheck.rankers.misread_scores import MisreadScores
 from pytest_rankcheck.rankers.ranked_columns import HeldDocuments, RankedColumns, SplitQueryError
 from pytest_rankcheck.rankers.ranking import RankingRules, has_all_ranks, incomplete_ranks
 
@@ -108,8 +108,8 @@ def _lacks_order(header: Sequence[str], taken: Collection[int]) -> str:
 
 
 _BATCH_ROWS = 1_000_000
-_HEAD = 1000
-"""How many rows are usually enough to see that ranks agree with the scores."""
+_HEAD = 2000
+"""How many rows are enough to see that ranks contradict the scores."""
 
 
 def columns_of_table(
@@ -136,61 +136,69 @@ def columns_of_table(
     is_file = isinstance(source, Table)
     table = source if isinstance(source, Table) else read_table(source, RunError, name="the run")
     place = run_columns(table.header, columns, table.numbering.source, in_order=in_order)
-    opposed = OpposedRanks()
-    rows = _rows_of(table, place, opposed, are_together=not together)
+    rows = _rows_of(table, place)
     for some in [rows_together(rows)] if together else whole_queries(rows):
         if len(some.queries):
             ranked = some.ranked(rules, table.numbering, are_whole=together)
-            opposed.add_block(ranked, () if some.ranks is None else some.ranks)
             yield ranked if is_file else ranked.with_mapped_ids()
-    opposed.refuse(table.numbering.source)
 
 
-def _rows_of(
-    table: Table, place: Mapping[str, int], opposed: OpposedRanks, *, are_together: bool
-) -> Iterator[RunRows]:
+def _rows_of(table: Table, place: Mapping[str, int]) -> Iterator[RunRows]:
     """Yield the rows of each batch of a table.
 
     Args:
         table: an open table.
         place: the index of the column of each role: ``query_id``, ``doc_id``, ``score``, ``rank``.
-        opposed: says whether ranks are needed although the scores decide.
-        are_together: whether the rows of a query are expected to be.
 
     Raises:
-        RunError: an id, a score or a rank is invalid; the message names the row.
+        RunError: an id, a score or a rank is invalid; the message names the row. Or the ranks
+            contradict the scores.
     """
 
-    def rows_of(batch: Batch) -> RunRows:
+    def rows_of(number: int, batch: Batch) -> RunRows:
         documents = _ids(batch, "doc_id", place, table.numbering)
         queries = _ids(batch, "query_id", place, table.numbering)
         scores = _numbers(batch, "score", place, documents, table.numbering)
         rows = RunRows(batch.row_numbers(), queries, documents, scores, None)
-        are_needed = scores is None or bool(np.isnan(scores).any())
-        if scores is not None and not are_needed and opposed.is_open and "rank" in place:
-            head = rows.at(slice(0, _HEAD)).ranked(RankingRules(), table.numbering, are_whole=False)
-            column = batch.column(place["rank"])
-            opposed.is_open = OpposedRanks().add_block(head, column)  # usually, the first agree
-            are_needed = opposed.is_open
-            if are_needed and are_together and all_tied(scores, run_starts(queries)):
-                return replace(rows, ranks=_ranks_at_ends(column, queries))
-        ranks = _numbers(batch, "rank", place, documents, table.numbering) if are_needed else None
-        return replace(rows, ranks=ranks)
+        if number == 0 and scores is not None and "rank" in place:
+            ranks = _any_numbers(Column([*islice(batch.column(place["rank"]), _HEAD)]))
+            head = replace(rows.at(slice(0, len(ranks))), ranks=ranks)
+            _refuse_opposed(rows_together([head]), table.numbering.source)
+        if scores is not None and not np.isnan(scores).any():
+            return rows
+        return replace(rows, ranks=_numbers(batch, "rank", place, documents, table.numbering))
 
     # A batch is dropped before the next one is read, so that its memory is used again.
-    return map(rows_of, table.batches(sorted(place.values()), rows=_BATCH_ROWS))
+    return map(rows_of, count(), table.batches(sorted(place.values()), rows=_BATCH_ROWS))
 
 
-def _ranks_at_ends(column: Column, queries: IdColumn) -> FloatArray:
-    """Return the ranks of the first and the last query; NaN in all others.
+def _refuse_opposed(rows: RunRows, where: str) -> None:
+    """Refuse ranks that contradict the scores beside them in all queries.
 
-    These two may continue in other batches, where their scores may differ.
+    One query with agreeing, missing or repeated ranks settles that they do not.
     """
-    ranks = np.full(len(queries), np.nan)
-    runs = list(pairwise([*run_starts(queries).tolist(), len(queries)]))
-    for start, end in {*runs[:1], *runs[-1:]}:
-        ranks[start:end] = _any_numbers(column.part(start, end))
-    return ranks
+    assert rows.scores is not None
+    assert rows.ranks is not None
+    misread, begins = MisreadScores(), run_starts(rows.queries)
+    ends = [*begins[1:].tolist(), len(rows.queries)]
+    for query_id, start, end in zip(rows.queries.texts(begins), begins.tolist(), ends, strict=True):
+        scores, ranks = rows.scores[start:end], rows.ranks[start:end]
+        if np.isnan(scores).any() or (scores == scores[0]).all():
+            continue
+        order = np.argsort(ranks)
+        if not np.isfinite(ranks).all() or (np.diff(ranks[order]) == 0).any():
+            return
+        doc_ids = rows.documents.texts(start + order)
+        misread.add_list(query_id, doc_ids, scores[order].tolist())
+        if not misread.all_rise:
+            return
+    if misread.problem:
+        raise RunError(
+            f"{where}: the ranks say the opposite of the scores in all of the first queries, such "
+            f"as {misread.example}, in the order of the ranks; the scores decide, highest first. "
+            "If they are distances, negate them, or remove their column (not from TREC), so that "
+            "the ranks decide; if they are right, remove the ranks (in TREC, write 0 for each)"
+        )
 
 
 def _any_numbers(column: Column) -> FloatArray:
@@ -358,7 +366,7 @@ def whole_queries(parts: Iterator[RunRows]) -> Iterator[RunRows]:
         yield rows
 
 
-def rows_together(parts: Iterator[RunRows]) -> RunRows:
+def rows_together(parts: Iterable[RunRows]) -> RunRows:
     """Return all rows grouped by query; queries are in the order of their first rows."""
     rows = _joined(list(parts))
     begins = run_starts(rows.queries)
