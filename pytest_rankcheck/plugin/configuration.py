@@ -12,9 +12,8 @@ import pytest
 
 from pytest_rankcheck.errors import ConfigurationError, listed, quoted, suggestion
 from pytest_rankcheck.plugin.given_options import given_options
-from pytest_rankcheck.plugin.option_parsers import PATH, VARIABLE
-from pytest_rankcheck.plugin.option_rows import OptionRow, option_rows
 from pytest_rankcheck.plugin.option_table import Config
+from pytest_rankcheck.plugin.options import PATH, VARIABLE, OptionRow, option_rows
 from pytest_rankcheck.reports.report_formats import REPORT_FORMATS, report_format
 
 CONFIG = pytest.StashKey[Config]()
@@ -57,8 +56,14 @@ def read_configuration(config: pytest.Config) -> Config:
     rows = option_rows(Config)
     _refuse_unknown_names(config, [row.ini for row in rows.values() if row.ini])
     values: dict[str, Any] = {name: row.value(config) for name, row in rows.items()}
-    if values["run"] is not None and values["ranker"] is not None:
-        values["run"] = _run_unless_ranker(config, values["run"])
+    is_given = {name: rows[name].on_command_line(config) for name in ("run", "ranker")}
+    if values["run"] and values["ranker"] and not is_given["run"]:
+        if not is_given["ranker"]:
+            raise ConfigurationError(
+                "rankcheck_run and rankcheck_ranker are both set, so the ranker would never be "
+                "called; remove one of them, and give it on the command line where it is needed"
+            )
+        values["run"] = None
     if bool(values["resume"]) != bool(values["resume_key"]):
         raise ConfigurationError(
             "--rankcheck-resume DIR and --rankcheck-resume-key KEY need each other; the key is a "
@@ -122,24 +127,6 @@ def _inputs(rows: Iterable[OptionRow], config: pytest.Config) -> Iterator[str]:
             yield f"{row.flag}={value}"
 
 
-def _run_unless_ranker(config: pytest.Config, run: Path) -> Path | None:
-    """Return the configured run; None if the command line gives a ranker in its place.
-
-    Raises:
-        ConfigurationError: the configuration file has both, so one of them would never be used.
-    """
-    rows = option_rows(Config)
-    if rows["run"].on_command_line(config):
-        return run
-    if rows["ranker"].on_command_line(config):
-        return None
-    raise ConfigurationError(
-        f"rankcheck_run = {quoted(run, 200)} and rankcheck_ranker are both set, so the ranker "
-        "would never be called; remove one of them, and give it on the command line where it is "
-        "needed: --rankcheck-run PATH or --rankcheck-ranker MODULE:NAME"
-    )
-
-
 def refuse_idle_session(config: pytest.Config) -> None:
     """Refuse a comparison with a commit if an option makes pytest run no tests.
 
@@ -151,33 +138,24 @@ def refuse_idle_session(config: pytest.Config) -> None:
     # With --help in addopts, pytest does not parse what follows.
     if not given_options(config).has("--rankcheck-baseline-ref"):
         return
-    flag = idle_option(config)
-    if flag is not None:
+    name = idle_option(config)
+    if name is not None:
         raise ConfigurationError(
-            f"--rankcheck-baseline-ref compares what the tests measure, and {flag} runs no test; "
-            "give one of them, on the command line or in addopts"
+            f"--rankcheck-baseline-ref compares what the tests measure, and the option {name} runs "
+            "no test; give one of them, on the command line or in addopts"
         )
 
 
 def idle_option(config: pytest.Config) -> str | None:
-    """Return an option with which pytest runs no tests, if one is given."""
+    """Return the name of an option with which pytest runs no tests, if one is given."""
     options = given_options(config).options
-    return next(
-        (flag for name, flag in _IDLE_OPTIONS.items() if getattr(options, name, None)), None
-    )
+    return next((name for name in _IDLE_OPTIONS if getattr(options, name, None)), None)
 
 
-_IDLE_OPTIONS = {
-    "collectonly": "--collect-only",
-    "setuponly": "--setup-only",
-    "setupplan": "--setup-plan",
-    "help": "--help",
-    "version": "--version",
-    "showfixtures": "--fixtures",
-    "show_fixtures_per_test": "--fixtures-per-test",
-    "markers": "--markers",
-    "cacheshow": "--cache-show",
-}
+_IDLE_OPTIONS = (
+    *("collectonly", "setuponly", "setupplan", "help", "version"),
+    *("showfixtures", "show_fixtures_per_test", "markers", "cacheshow"),
+)
 """The options with which pytest runs no tests, by the names under which it keeps them."""
 
 

@@ -6,7 +6,6 @@ What needs numpy is imported when a fixture is used, never before.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -18,9 +17,7 @@ from pytest_rankcheck.errors import BaselineError, ConfigurationError, quoted
 from pytest_rankcheck.plugin.baseline_settings import baseline_settings
 from pytest_rankcheck.plugin.configuration import CONFIG
 from pytest_rankcheck.plugin.item_identity import (
-    GOLDEN_NAME,
     HAS_GOLDEN,
-    is_repeat,
     item_key,
     run_label,
     shared_text,
@@ -57,14 +54,10 @@ def configured_fixtures(config: Config) -> ModuleType:
     Several golden sets parametrise ``golden_set``; a run from a file needs no ``ranker``, so that
     a machine that only gates does not load the model.
     """
-    run: Callable[..., Run] = _run_from_ranker
-    if config.run:
-        needs_golden = config.golden or config.run.is_dir() or GOLDEN_NAME in config.run.name
-        run = _run_of_golden_set if needs_golden else _run_from_file
     made: dict[str, Callable[..., object]] = {
         "ranker": _ranker,
         "golden_set": _golden_set,
-        "ranking_run": run,
+        "ranking_run": _run_of_golden_set if config.run else _run_from_ranker,
         "evaluation": _evaluation,
         "session_log": _session_log,
         "session_evaluation": _session_evaluation,
@@ -113,16 +106,7 @@ def _golden_set(request: pytest.FixtureRequest) -> GoldenSet:
     given = request.param if hasattr(request, "param") else inputs.golden_paths[0]
     if isinstance(given, GoldenSet):
         return given
-    return inputs.golden_set(_path(request, given))
-
-
-def _path(request: pytest.FixtureRequest, given: object) -> Path:
-    """Return the path of a parameter; it may be relative to the root of the project."""
-    if isinstance(given, (str, Path)):
-        return request.config.rootpath / given
-    name = request.fixturename
-    kind = "GoldenSet" if name == "golden_set" else "SessionLog"
-    raise ConfigurationError(f"the parameter of {name} is {quoted(given)}, not a path or a {kind}")
+    return inputs.golden_set(request.config.rootpath / given)
 
 
 def _run_from_ranker(
@@ -160,15 +144,6 @@ def _ranker_fixture(request: Any) -> str:
     return f"{definition.baseid}::{function.__module__}.{place}[{number}]"
 
 
-def _run_from_file(request: pytest.FixtureRequest) -> Run:
-    """The run of the file ``--rankcheck-run``, cut to ``rankcheck_depth``."""
-    golden_name = None
-    # The project's own fixture says what was ranked; without a golden set, the file can be used.
-    with suppress(ConfigurationError, pytest.fail.Exception):
-        golden_name = request.getfixturevalue("golden_set").name
-    return _inputs(request).run_of(golden_name)
-
-
 def _run_of_golden_set(request: pytest.FixtureRequest, golden_set: GoldenSet) -> Run:
     """The run of ``golden_set`` in ``--rankcheck-run``, cut to ``rankcheck_depth``."""
     label = run_label(request._pyfuncitem, golden_set.name)
@@ -182,9 +157,7 @@ def _evaluation(
     inputs = _inputs(request)
     ranked = (runs for _, runs in request.config.stash.get(_RUNS, {}).values())
     measured = next((runs for runs in ranked if runs[0] is ranking_run), ranking_run)
-    evaluation = inputs.evaluation(measured, golden_set)
-    inputs.refuse_beyond_depth(evaluation.depth)
-    return evaluation
+    return inputs.evaluation(measured, golden_set)
 
 
 def _session_log(request: pytest.FixtureRequest) -> SessionLog:
@@ -200,7 +173,7 @@ def _session_log(request: pytest.FixtureRequest) -> SessionLog:
     given = request.param if hasattr(request, "param") else inputs.log_paths[0]
     if isinstance(given, SessionLog):
         return given
-    return inputs.session_log(_path(request, given))
+    return inputs.session_log(request.config.rootpath / given)
 
 
 def _session_evaluation(pytestconfig: pytest.Config, session_log: SessionLog) -> Evaluation:
@@ -235,8 +208,6 @@ def _baseline(request: pytest.FixtureRequest) -> Baseline:
     chosen = inputs.config
     settings = baseline_settings(request.config)
     mode = settings.mode
-    if is_repeat(item):
-        raise BaselineError(f"{item.nodeid}: a repeated test has no baseline; run it once")
     defaults = Defaults(
         chosen.metrics,
         inputs.gates,
@@ -283,23 +254,17 @@ def _whole_world(request: pytest.FixtureRequest) -> World:
 
     Raises:
         ConfigurationError: a file or package is missing; or the fixture fails, skips the test, or
-            returns something other than a mapping of texts.
+            returns something other than a mapping.
     """
     try:
-        returned = request.getfixturevalue("rankcheck_world")
+        returned = dict(request.getfixturevalue("rankcheck_world"))
     except (Exception, pytest.skip.Exception, pytest.fail.Exception) as error:
         # A fixture that skips must not turn a failing gate into a skipped test.
         raise ConfigurationError(
             f"the fixture rankcheck_world failed: {type(error).__name__}: {quoted(error, 300)}"
         ) from error
-    if not isinstance(returned, Mapping) or not all(
-        isinstance(text, str) for entry in returned.items() for text in entry
-    ):
-        raise ConfigurationError(
-            f"the fixture rankcheck_world returned {quoted(repr(returned), 100)}; return a mapping "
-            'of names to texts, such as {"index": "built from 3f2a91c"}'
-        )
-    return {**baseline_settings(request.config).world, **_model_features(request), **returned}
+    own = {str(name): str(text) for name, text in returned.items()}
+    return {**baseline_settings(request.config).world, **_model_features(request), **own}
 
 
 def _model_features(request: pytest.FixtureRequest) -> World:

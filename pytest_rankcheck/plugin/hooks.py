@@ -6,17 +6,16 @@ where it is used.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+import sys
+from collections.abc import Generator
 from contextlib import suppress
 from pathlib import Path
-from traceback import walk_tb
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from _pytest.fixtures import FixtureFunctionDefinition
 
 from pytest_rankcheck.errors import ConfigurationError, RankcheckError
-from pytest_rankcheck.plugin import fixtures, hook_specifications
+from pytest_rankcheck.plugin import fixtures
 from pytest_rankcheck.plugin.baseline_settings import baseline_settings
 from pytest_rankcheck.plugin.configuration import (
     CONFIG,
@@ -40,9 +39,14 @@ from pytest_rankcheck.plugin.item_findings import (
     settled,
     without_false_claims,
 )
-from pytest_rankcheck.plugin.item_identity import RANK_FILE, TYPED_ID, path_from, typed_id
+from pytest_rankcheck.plugin.item_identity import RANK_FILE, TYPED_ID, typed_id
 from pytest_rankcheck.plugin.terminal_summary import CARRIED, LEDGER, SessionFindings
 from pytest_rankcheck.plugin.watched_tests import WatchedTests
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.extension_registry import ExtensionRegistry
+    from pytest_rankcheck.plugin.inputs import Inputs
+
 
 NOT_PASSED = pytest.StashKey[bool]()
 """Whether a phase of the test, or a subtest, has failed, skipped or xfailed so far."""
@@ -50,16 +54,39 @@ PRINTED = pytest.StashKey[Any]()
 """What the failure texts of the test session have shown."""
 _DEPENDENCIES = pytest.StashKey[tuple[object, ...]]()
 """The fixtures from which the cached evaluation of the session was made."""
+_NEEDED = {
+    "golden_set": ("golden_paths", "doc_ids"),
+    "session_log": ("log_paths",),
+    "evaluation": ("metrics",),
+    "baseline": ("gates",),
+    "ranker": ("ranker",),
+}
+"""What each fixture needs: names of properties of `Inputs`."""
 _OURS = "pytest_rankcheck"
 _HIDDEN = (_OURS, "contextlib", "functools")
+
+
+class Specifications:
+    """The hook that other packages can implement."""
+
+    @pytest.hookspec
+    def pytest_rankcheck_register(self, registry: ExtensionRegistry) -> None:
+        """Add formats, metrics, ranker adapters, gates and reports.
+
+        It is called once in each test session, and once in each worker of pytest-xdist, before
+        configuration is read. Implement it in a plugin or in the root folder's ``conftest.py``.
+
+        Args:
+            registry: takes what is added.
+        """
 
 
 # --- configuration ---------------------------------------------------------------------------
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
-    """Declare the hooks that other packages can implement."""
-    pluginmanager.add_hookspecs(hook_specifications)
+    """Declare the hook that other packages can implement."""
+    pluginmanager.add_hookspecs(Specifications)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -116,18 +143,6 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(SessionFindings(config, watched))
 
 
-def pytest_report_header(config: pytest.Config) -> str | None:
-    """Show what is configured, if anything is, and which conftest has its own fixture for it."""
-    owners = {
-        name: path_from(config.invocation_params.dir, Path(each.__file__))
-        for each in config.pluginmanager.get_plugins()
-        for name in ("golden_set", "ranker")
-        if hasattr(each, "__file__")
-        and isinstance(getattr(each, name, None), FixtureFunctionDefinition)
-    }
-    return config.stash[CONFIG].header(owners)
-
-
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Collect rank files."""
     if not (file_path.name.startswith("test_") and file_path.name.endswith(RANK_FILE)):
@@ -155,9 +170,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     config = session.config
     if config.option.collectonly or _is_worker(config):
         return
-    if not users_of_our_fixtures(session.items) and not config.stash[CONFIG].lint:
+    chosen = config.stash[CONFIG]
+    if not users_of_our_fixtures(session.items) and not chosen.lint:
         return
-    from pytest_rankcheck.plugin.configuration_check import check_configuration
     from pytest_rankcheck.plugin.inputs import inputs_for, inputs_of
 
     items_by_inputs = {inputs_of(config): list[pytest.Item]()}
@@ -165,14 +180,16 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         items_by_inputs.setdefault(inputs_for(item), []).append(item)
     candidates = [inputs.config.candidates for inputs in items_by_inputs]
     try:
-        if config.stash[CONFIG].leaderboard and not any(candidates):
+        if chosen.lint and not any(inputs.config.golden for inputs in items_by_inputs):
+            _ = inputs_of(config).golden_paths
+        if chosen.leaderboard and not any(candidates):
             raise ConfigurationError(
                 "--rankcheck-leaderboard needs candidates: set rankcheck_candidates, or "
                 "[candidate.NAME] in a rank file"
             )
-        several = len(items_by_inputs) > 1
         for inputs, items in items_by_inputs.items():
-            check_configuration(inputs, users_of_our_fixtures(items), lints_others=several)
+            for fixture, user in users_of_our_fixtures(items).items():
+                _check_inputs(inputs, fixture, user)
     except RankcheckError as error:
         raise pytest.UsageError(str(error)) from None
 
@@ -302,6 +319,26 @@ def pytest_report_to_serializable(report: object) -> Generator[None, Any, Any]:
 # --- how it is done --------------------------------------------------------------------------
 
 
+def _check_inputs(inputs: Inputs, fixture: str, user: pytest.Item) -> None:
+    """Refuse a configuration that cannot give a test a fixture that it uses.
+
+    Raises:
+        RankcheckError: an input is missing or invalid.
+    """
+    try:
+        for name in _NEEDED.get(fixture, ()):
+            getattr(inputs, name)
+        if fixture == "ranking_run" and inputs.config.run:
+            _ = inputs.run_path
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{error}\n(asked for by {user.nodeid})") from None
+    except Exception as error:
+        # An error in the user's module: the fixture raises it again, in the tests. If a rank file
+        # makes the ranker, other tests need not know its environment.
+        if isinstance(error, RankcheckError) and not inputs.has_own_ranker:
+            raise
+
+
 def _is_worker(config: pytest.Config) -> bool:
     return hasattr(config, "workerinput")
 
@@ -311,19 +348,14 @@ def _hidden_modules(excinfo: pytest.ExceptionInfo[BaseException]) -> list[dict[s
 
     None if the error is a bug of ours.
     """
-    error: BaseException | None = excinfo.value
+    error = excinfo.value
     is_failed_gate = isinstance(error, AssertionError) and str(error)  # not an assert of ours
-    is_ours = _package(excinfo.traceback[-1].frame.f_globals) == _OURS
+    is_ours = _package(excinfo.traceback[-1].frame.f_globals["__name__"]) == _OURS
     if is_ours and not is_failed_gate and not isinstance(error, RankcheckError):
         return []
-    chain: list[BaseException] = []
-    while error is not None and error not in chain:
-        chain.append(error)
-        error = error.__cause__ or error.__context__
-    modules = (frame.f_globals for each in chain for frame, _ in walk_tb(each.__traceback__))
-    return [names for names in modules if _package(names) in _HIDDEN]
+    modules = list(sys.modules.items())
+    return [vars(module) for name, module in modules if _package(name) in _HIDDEN]
 
 
-def _package(names: Mapping[str, object]) -> str:
-    """Return the package of a module, from its globals."""
-    return str(names.get("__name__")).partition(".")[0]
+def _package(name: str) -> str:
+    return name.partition(".")[0]

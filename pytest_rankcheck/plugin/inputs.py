@@ -6,7 +6,8 @@ message that says how to correct it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -15,13 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_rankcheck.errors import ConfigurationError, GoldenSetError, MetricError
+from pytest_rankcheck.errors import ConfigurationError, GoldenSetError, MetricError, quoted
 from pytest_rankcheck.files.file_patterns import is_pattern, matches_any
 from pytest_rankcheck.files.packed_files import shown_name
 from pytest_rankcheck.plugin.configuration import CONFIG
 from pytest_rankcheck.plugin.item_identity import GOLDEN_NAME
 from pytest_rankcheck.plugin.option_table import Config
-from pytest_rankcheck.plugin.set_lines import config_of_set, doc_id_rule, lines_for
 
 if TYPE_CHECKING:
     from pytest_rankcheck.document_ids import DocIdRule
@@ -47,6 +47,8 @@ _OF_GOLDEN_SETS = (
     *_OF_INTERACTIONS,
 )
 """The meanings that only columns of runs, or only columns of golden sets, can have."""
+_OF_SET = re.compile(r"([^=:]+): \S")
+"""How a line for one golden set begins."""
 _WEEK = "logs/week.jsonl"
 _EXAMPLES = {
     "golden_set": ("golden", "golden/web.jsonl", 'GoldenSet.load("golden/web.jsonl")'),
@@ -258,16 +260,14 @@ class Inputs:
             incomplete_ranks=self.config.incomplete_ranks,
         )
 
-    def run_of(self, golden_name: str | None, label: str = "") -> Run:
-        """Return the configured run, cut to the configured depth.
+    def run_of(self, golden_name: str, label: str = "") -> Run:
+        """Return the configured run of a golden set, cut to the configured depth.
 
         Args:
-            golden_name: the golden set that was ranked, whose name its baselines have; None: the
-                baselines have the name of the file.
+            golden_name: the golden set that was ranked.
             label: the ids of the parameters that chose the run, as where it was saved.
         """
-        path = self.run_path if golden_name is None else self.run_file(golden_name, label)
-        run = self.of_golden(golden_name or "").read_run(path)
+        run = self.of_golden(golden_name).read_run(self.run_file(golden_name, label))
         return run.with_facts(asked=golden_name).top(self.config.depth)
 
     def evaluation(self, run: Run | Sequence[Run], golden: GoldenSet) -> Evaluation:
@@ -307,16 +307,6 @@ class Inputs:
 
         with _named("rankcheck_metrics"):
             return [Metric.parse(name) for name in self.config.metrics]
-
-    def refuse_beyond_depth(self, depth: int | None) -> None:
-        """Refuse a metric of ``rankcheck_metrics`` that looks further down than the rankings go."""
-        from pytest_rankcheck.evaluation.metric_checks import beyond_depth, cutoff_of
-
-        for metric in self.metrics:
-            cutoff = cutoff_of(metric)
-            if metric.kind.recur and cutoff and depth and cutoff > depth:
-                problem = beyond_depth(str(metric), cutoff, depth)
-                raise ConfigurationError(f"rankcheck_metrics: {problem}")
 
     @cached_property
     def gates(self) -> ConfiguredGates:
@@ -400,3 +390,60 @@ def _named(ini: str) -> Iterator[None]:
         yield
     except (ConfigurationError, GoldenSetError, MetricError) as error:
         raise ConfigurationError(f"{ini}: {error}") from None
+
+
+# --- the lines of a configuration that are for one golden set only, such as web: query=prompt ---
+
+
+def lines_for(golden_name: str, lines: Iterable[str]) -> Mapping[str, str]:
+    """Return the lines of an option for all golden sets, then those for one, without its name."""
+    scope = f"{golden_name}: "
+    of_all = {line: line for line in lines if not _OF_SET.match(line)}
+    return of_all | {each: each.removeprefix(scope) for each in lines if each.startswith(scope)}
+
+
+def config_of_set(config: Config, name: str) -> Config:
+    """Return a configuration with the lines for all golden sets, and those for one of them."""
+    keys = lines_for(name, config.columns)
+    columns = {meaning: config.columns[key] for key, meaning in keys.items()}
+    rules = tuple(lines_for(name, config.doc_id_lines).values())
+    return Config(**{**vars(config), "columns": columns, "doc_id_lines": rules})
+
+
+def unknown_sets(config: Config) -> Sequence[str]:
+    """Return the sets that columns and document id rules name but that are not configured."""
+    known = {*map(shown_name, config.golden)}
+    found = map(_OF_SET.match, (*config.columns, *config.doc_id_lines))
+    return [each[1] for each in found if each and each[1] not in known]
+
+
+def doc_id_rule(config: Config) -> DocIdRule | None:
+    """Return how the ids of one golden set and its runs are mapped; None if they are not.
+
+    A run that was saved after its ids had been mapped is mapped again, so an id that is already
+    mapped must stay as it is; the function checks that.
+    """
+    if not config.doc_id_lines:
+        return None
+    from pytest_rankcheck.document_ids import DocIdMap, is_named_rule
+    from pytest_rankcheck.golden.documents import with_column_rules
+    from pytest_rankcheck.rankers.ranker_lookup import named_object
+
+    rules: list[Any] = [
+        line if is_named_rule(line) or ":" not in line else named_object(line, "function")
+        for line in config.doc_id_lines
+    ]
+    to_id = DocIdMap(with_column_rules(rules, config.documents, config.columns))
+
+    def rankcheck_doc_id(doc_id: str) -> str:
+        mapped = to_id(doc_id)
+        if to_id(mapped) != mapped:
+            raise ConfigurationError(
+                f"rankcheck_doc_id={quoted(to_id.name)} maps document '{quoted(doc_id)}' to "
+                f"'{quoted(mapped)}', and that to another id; saved runs are mapped again, so it "
+                "must leave a mapped id as it is, or give doc_id= where one side is made"
+            )
+        return mapped
+
+    rankcheck_doc_id.__qualname__ = to_id.name
+    return rankcheck_doc_id

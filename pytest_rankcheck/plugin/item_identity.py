@@ -26,9 +26,6 @@ HAS_GOLDEN = ("golden_set", "session_log")
 _MAKES_RUN = ("ranker", "ranking_run", "evaluation", "golden_set")
 """The fixtures whose parameters choose which run is measured."""
 
-_REPEAT = re.compile("__pytest_repeat_step_number|__flakefinder_.*")
-"""The parameters that pytest-repeat and pytest-flakefinder add to run a test several times."""
-
 
 def typed_id(node: pytest.Item | pytest.Collector) -> str:
     """Return the id of a test or a file as it can be typed after pytest where that was started.
@@ -70,12 +67,6 @@ def shared_text(test: str, other: str, golden_name: str) -> str:
         f"named '{quoted(golden_name)}'; name the sets differently, with name=\"...\" in "
         "GoldenSet.load, from_frame, from_dict, subset and the like"
     )
-
-
-def is_repeat(item: pytest.Item) -> bool:
-    """Return whether a plugin runs a test several times, as tests of their own."""
-    callspec = getattr(item, "callspec", None)
-    return callspec is not None and any(map(_REPEAT.fullmatch, callspec.params))
 
 
 def run_label(item: pytest.Item, golden_name: str) -> str:

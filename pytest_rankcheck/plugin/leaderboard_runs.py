@@ -62,7 +62,13 @@ def _leaderboard(
     evaluation = next(iter(measured.values()))
     golden = evaluation.golden
     own, known = inputs.rankers.name, inputs.config.ranker
-    gated = _of_gates(golden.name, findings)
+    # The ranker that tests compare with a record: a folder may have one of its own.
+    gated = [
+        finding.ranker
+        for finding in findings
+        if isinstance(finding, GateFinding) and finding.golden_set == golden.name
+        if finding.baseline_file is not None
+    ]
     ships = next(name for name in (own, *gated, *measured) if name in measured)
     if known and not inputs.config.run and (ships == own or len(measured) == 1):
         measured = {known: measured.pop(ships), **measured}  # the name that people know
@@ -84,16 +90,6 @@ def _leaderboard(
             failures[name] = f"{type(error).__name__}: {reason}"
     board = compare_runs(measured, golden, metrics, against=ships)
     return LeaderboardFinding(board, failures)
-
-
-def _of_gates(golden_name: str, findings: Sequence[ReportedFinding]) -> Sequence[str]:
-    """Return the rankers that tests compare with records: a folder may have one of its own."""
-    return [
-        finding.ranker
-        for finding in findings
-        if isinstance(finding, GateFinding) and finding.golden_set == golden_name
-        if finding.baseline_file is not None
-    ]
 
 
 def _metrics(

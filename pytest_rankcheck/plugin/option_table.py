@@ -10,9 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from pytest_rankcheck.errors import quoted
-from pytest_rankcheck.plugin.option_parsers import (
-    CANDIDATES,
+from pytest_rankcheck.plugin.options import (
     FAILURES,
     GOLDEN_PATHS,
     GRADES,
@@ -26,18 +24,17 @@ from pytest_rankcheck.plugin.option_parsers import (
     TEXT,
     WORDS,
     above_zero,
+    flag,
     one_of,
+    option,
+    option_rows,
     pairs,
+    setting,
     whole_number,
 )
-from pytest_rankcheck.plugin.option_rows import flag, option, option_rows, setting
 
 if TYPE_CHECKING:
     from pytest_rankcheck.rankers.ranking import IncompleteRanks
-
-
-RUN_ENDINGS = {"trec": ".run", "parquet": ".parquet", "csv": ".csv", "jsonl": ".jsonl"}
-"""The endings of the files that --rankcheck-save-run writes."""
 
 
 class Config:
@@ -136,7 +133,7 @@ class Config:
         selects_input=True,
     )
     candidates: Mapping[str, str | Callable[[], object]] = setting(
-        CANDIDATES,
+        pairs("name = package.module:name"),
         "rankers to compare with the one that ships, one name = package.module:name per line",
     )
     leaderboard: bool = flag(
@@ -154,11 +151,6 @@ class Config:
     )
     save_run: Path | None = flag(
         PATH, "save the run of each golden set in this folder, for --rankcheck-run", metavar="DIR"
-    )
-    save_run_format: str | None = flag(
-        one_of(*RUN_ENDINGS, default=None),
-        "trec (default; jsonl if ids have white space), parquet, csv or jsonl",
-        metavar="FORMAT",
     )
     replicates: int = option(
         whole_number(1, 1),
@@ -316,24 +308,3 @@ class Config:
     def hidden(self) -> tuple[str, ...]:
         """The golden sets whose queries and documents must not be named."""
         return () if self.unseal else self.sealed
-
-    def header(self, owners: Mapping[str, str]) -> str | None:
-        """Return the line for the header of pytest's output; None if nothing is configured.
-
-        Args:
-            owners: by fixture, ``golden_set`` or ``ranker``, the file that replaces what is
-                configured.
-        """
-        parts = []
-        if self.golden and "golden_set" in owners:
-            parts.append(f"golden set from {quoted(owners['golden_set'])}")
-        elif self.golden:
-            names = ", ".join(quoted(path.name) for path in self.golden)
-            parts.append(f"golden {names}")
-        if "ranker" in owners and not self.run:
-            parts.append(f"ranker from {quoted(owners['ranker'])}")
-        elif self.run:
-            parts.append(f"run {quoted(self.run.name)}")
-        elif self.ranker:
-            parts.append(f"ranker {quoted(self.ranker)}")
-        return f"rankcheck: {', '.join(parts)}, depth {self.depth}" if parts else None

@@ -6,9 +6,8 @@ The tests, their fixtures and marks are pytest's own, so that all of pytest work
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, cast
 
@@ -18,11 +17,9 @@ from pytest_rankcheck.errors import RankcheckError, RankerError
 from pytest_rankcheck.plugin.configuration import CONFIG
 from pytest_rankcheck.plugin.fixtures import configured_fixtures
 from pytest_rankcheck.plugin.inputs import FILE_INPUTS, Inputs
-from pytest_rankcheck.plugin.item_identity import RANK_FILE
-from pytest_rankcheck.plugin.option_rows import option_rows
 from pytest_rankcheck.plugin.option_table import Config
+from pytest_rankcheck.plugin.options import option_rows
 from pytest_rankcheck.plugin.rank_file_table import RankFileTable, named_values, texts
-from pytest_rankcheck.plugin.watched_tests import WatchedTests
 
 _FIXTURES: Mapping[str, tuple[str, ...]] = {
     "at_least": ("evaluation",),
@@ -133,13 +130,6 @@ def _fixtures(
         yield "ranking_run", made["ranking_run"]
 
 
-def golden_sets_of(watched: WatchedTests, config: pytest.Config) -> Iterator[Path]:
-    """Yield the golden sets of the rank files whose tests were collected."""
-    for file in dict.fromkeys(test.file for test in watched.collected):
-        if file.endswith(RANK_FILE):
-            yield from file_inputs(RankFileTable.read(config.rootpath / file), config).config.golden
-
-
 # --- its tests -----------------------------------------------------------------------------------
 
 
@@ -148,14 +138,19 @@ def _test(
 ) -> Callable[..., None]:
     """Return a test function with the line numbers of the file, for tracebacks."""
     given = table.values["test"][name]
-    checks = dict(_checks(given))
+    checks = {}
+    for check in (key for key in given if key in _FIXTURES):
+        try:
+            checks[check] = _check(given, check)
+        except RankcheckError as error:
+            raise table.error(("test", name, check), str(error)) from None
     fixtures = list(dict.fromkeys(each for check in checks for each in _FIXTURES[check]))
     lines = [f"def test({', '.join(fixtures)}):"]
     lines += [f" checks[{check!r}]({', '.join(_FIXTURES[check])})" for check in checks]
     tree = ast.parse("\n".join(lines))
-    _move(tree.body, table.line("test", name))
+    ast.increment_lineno(tree, table.line("test", name) - 1)
     for statement, check in zip(tree.body[0].body, checks, strict=True):  # type: ignore[attr-defined]
-        _move([statement], table.line("test", name, check))
+        ast.increment_lineno(statement, table.line("test", name, check) - statement.lineno)
     module_code = compile(tree, str(table.path), "exec")
     code = next(each for each in module_code.co_consts if isinstance(each, CodeType))
     code = code.replace(co_name=f"test_{name}", co_qualname=f"test_{name}")
@@ -171,29 +166,26 @@ def _test(
     return cast("Callable[..., None]", function)
 
 
-def _move(statements: list[ast.stmt], line: int) -> None:
-    for node in (node for statement in statements for node in ast.walk(statement)):
-        if hasattr(node, "lineno"):
-            node.lineno = node.end_lineno = line  # type: ignore[attr-defined]
+def _check(given: Mapping[str, Any], check: str) -> Callable[..., None]:
+    """Return the assertion that a check of a test is.
 
-
-def _checks(given: Mapping[str, Any]) -> Iterator[tuple[str, Callable[..., None]]]:
-    """Yield the checks of a test, in the order of the file."""
+    Raises:
+        RankcheckError: a metric or the gate is unknown.
+    """
     from pytest_rankcheck.assertions.bound_assertions import assert_at_least, assert_at_most
     from pytest_rankcheck.assertions.expectation_assertion import assert_expectations
     from pytest_rankcheck.assertions.regression_assertion import assert_not_regressed
+    from pytest_rankcheck.gates.configured_gates import gate_of
+    from pytest_rankcheck.metrics.metric_names import Metric
 
-    bounds = {"at_least": assert_at_least, "at_most": assert_at_most}
-    by = given.get("by")
-    for check in given:
-        if check in bounds:
-            yield check, partial(bounds[check], metric=given[check], by=by)
-        elif check == "not_regressed":
-            from pytest_rankcheck.gates.configured_gates import gate_of
-
-            gate = gate_of(given["gate"]) if "gate" in given else None
-            how: dict[str, Any] = {key: given[key] for key in ("abs", "rel") if key in given}
-            how |= {"metric": given[check], "gate": gate, "by": by}
-            yield check, partial(assert_not_regressed, **how)
-        elif check == "expectations":
-            yield check, assert_expectations
+    if check == "expectations":
+        return assert_expectations
+    by, named = given.get("by"), given[check]
+    if check == "not_regressed":
+        how = {key: given[key] for key in ("abs", "rel") if key in given}
+        gate = gate_of(given["gate"]) if "gate" in given else None
+        metrics = [*map(Metric.parse, texts(named))]
+        return partial(assert_not_regressed, metric=metrics, gate=gate, by=by, **how)
+    limits = {Metric.parse(metric): limit for metric, limit in named.items()}
+    bound = assert_at_least if check == "at_least" else assert_at_most
+    return partial(bound, metric=limits, by=by)

@@ -18,11 +18,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from pytest_rankcheck.errors import ConfigurationError, RankcheckError, quoted, suggestion
+from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
 from pytest_rankcheck.plugin.inputs import shorter
-from pytest_rankcheck.plugin.option_parsers import Given
-from pytest_rankcheck.plugin.option_rows import option_rows
 from pytest_rankcheck.plugin.option_table import Config
+from pytest_rankcheck.plugin.options import Given, option_rows
 
 Keys = tuple[str, ...]
 """The way to a value, such as ``("test", "floor", "by")``."""
@@ -69,11 +68,6 @@ class RankFileTable:
             raise ConfigurationError(f"{shorter(path)}: {quoted(error, 200)}") from None
         for keys, problem in _problems(table.values, schema(), ()):
             raise table.error(keys, problem)
-        for keys, value in table.named():
-            try:
-                _check_names(keys[-1], value, table.values.get("depth"))
-            except RankcheckError as error:
-                raise table.error(keys, str(error)) from None
         return table
 
     def line(self, *keys: str) -> int:
@@ -87,15 +81,6 @@ class RankFileTable:
     def error(self, keys: Keys, problem: str) -> ConfigurationError:
         """Return the error of a key."""
         return ConfigurationError(f"{shorter(self.path)}:{self.line(*keys)}: {problem}")
-
-    def named(self) -> Iterator[tuple[Keys, Any]]:
-        """Yield each key whose value names metrics, gates or rankers."""
-        yield from (((key,), value) for key, value in self.values.items())
-        tables: dict[Keys, Any] = {("ranker",): self.values.get("ranker", {})}
-        for kind in ("candidate", "test"):
-            tables |= {(kind, name): value for name, value in self.values.get(kind, {}).items()}
-        for keys, table in tables.items():
-            yield from (((*keys, key), value) for key, value in table.items())
 
     def beside(self, text: str | Path) -> Path:
         """Return a path of the file, which is relative to its folder."""
@@ -223,10 +208,7 @@ def _table_problems(value: Mapping[str, Any], rule: Schema, keys: Keys) -> Itera
 
 
 def _choice_problems(value: Mapping[str, Any], rule: Schema, keys: Keys) -> Iterator[_Problem]:
-    """Yield the problems of keys that exclude each other, or of which one is required."""
-    for both in (option["not"]["required"] for option in rule.get("allOf", ())):
-        if value.keys() >= {*both}:
-            yield keys, f"{_name(keys)} has {' and '.join(both)}; keep one of them"
+    """Yield the problems of keys of which one is required."""
     for name in ("oneOf", "anyOf"):
         options = [option["required"][0] for option in rule.get(name, ())]
         given = [option for option in options if option in value]
@@ -251,35 +233,3 @@ def _name(keys: Keys) -> str:
 
 def _shown(value: Any) -> str:
     return quoted(json.dumps(value, default=str, ensure_ascii=False), 60)
-
-
-# --- what names mean -----------------------------------------------------------------------------
-
-
-def _check_names(key: str, value: Any, depth: int | None) -> None:
-    """Check the metrics, the gate or the ranker that a key names.
-
-    Raises:
-        RankcheckError: one is unknown.
-    """
-    from pytest_rankcheck.evaluation.conventions import Conventions
-    from pytest_rankcheck.evaluation.metric_checks import cutoff_of
-    from pytest_rankcheck.gates.configured_gates import gate_of
-    from pytest_rankcheck.metrics.metric_names import Metric
-    from pytest_rankcheck.rankers.allowed_failures import most_failures
-    from pytest_rankcheck.rankers.ranker_lookup import check_ranker_name
-
-    if key in ("metrics", "at_least", "at_most", "not_regressed"):
-        names = list(value) if isinstance(value, dict) else texts(value)
-        for metric in map(Metric.parse, names):
-            cutoff = cutoff_of(metric)
-            if depth and cutoff and cutoff > depth:
-                raise ConfigurationError(f"{metric} needs depth = {cutoff}, not {depth}")
-    elif key == "gate":
-        gate_of(value)
-    elif key == "conventions":
-        Conventions.from_dict(named_values(value))
-    elif key == "python":
-        check_ranker_name(value)
-    elif key == "failures":
-        most_failures(value, 1)

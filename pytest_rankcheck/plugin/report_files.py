@@ -6,7 +6,6 @@ import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ import pytest
 from pytest_rankcheck.errors import RankcheckError, quoted
 from pytest_rankcheck.files.whole_files import write_whole
 from pytest_rankcheck.plugin.configuration import CONFIG, report_paths
-from pytest_rankcheck.reports.report_formats import REPORT_FORMATS, report_format
+from pytest_rankcheck.reports.report_formats import report_format
 
 if TYPE_CHECKING:
     from pytest_rankcheck.reports.findings import ReportedFinding
@@ -32,7 +31,6 @@ def remove_old_reports(config: pytest.Config) -> None:
     Args:
         config: of a test session in which no conftest is loaded yet.
     """
-    config.add_cleanup(partial(_report_unstarted, config))
     for path in report_paths(config).values():
         if path.is_file() and not path.is_symlink():  # not /dev/stdout
             with suppress(OSError):
@@ -64,18 +62,6 @@ def write_reports(
         with suppress(OSError), chosen.step_summary.open("a", encoding="utf-8") as file:
             file.write(markdown_of(report, _STEP_SUMMARY_LIMIT))
     yield from _written(config, chosen.reports, report)
-
-
-def _report_unstarted(config: pytest.Config) -> None:
-    """Write the requested reports that a test session did not write, because it never started."""
-    missing = {
-        name: path
-        for name, path in report_paths(config).items()
-        if name in REPORT_FORMATS and not path.exists()
-    }
-    if missing and not hasattr(config, "workerinput"):
-        report = _report(config, [], 4, ["the test session did not start"])
-        list(_written(config, missing, report))
 
 
 def _report(

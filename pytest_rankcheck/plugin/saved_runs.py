@@ -9,12 +9,12 @@ import pytest
 
 from pytest_rankcheck.baselines.baseline_path import safe_name
 from pytest_rankcheck.errors import ConfigurationError, RunError, quoted
-from pytest_rankcheck.plugin.configuration import CONFIG
-from pytest_rankcheck.plugin.option_table import RUN_ENDINGS
 from pytest_rankcheck.rankers.run import Run
 
 _SAVED = pytest.StashKey[set[Path]]()
 """The files that this session has saved runs to, without their endings."""
+_ENDINGS = (".run", ".parquet", ".csv", ".jsonl")
+"""The endings of saved runs, and of those that people put into the folder."""
 _PART = re.compile(r"part-|_SUCCESS$|[^=]+=")
 """The names of parts in a folder, as Spark and others write them."""
 
@@ -30,11 +30,10 @@ def run_name(golden_name: str, label: str) -> str:
 
 
 def save_run(config: pytest.Config, run: Run, golden_name: str, label: str, folder: Path) -> None:
-    """Save the run of a golden set as configured.
+    """Save the run of a golden set as TREC; as JSON lines if its ids have white space.
 
     Raises:
         ConfigurationError: another run has this name.
-        RunError: the requested format cannot hold the run.
     """
     place = folder / run_name(golden_name, label)
     saved = config.stash.setdefault(_SAVED, set())
@@ -45,12 +44,9 @@ def save_run(config: pytest.Config, run: Run, golden_name: str, label: str, fold
         )
     saved.add(place)
     folder.mkdir(parents=True, exist_ok=True)
-    wanted = config.stash[CONFIG].save_run_format
     try:
-        run.save(f"{place}{RUN_ENDINGS[wanted or 'trec']}", wanted or "trec")
+        run.save(f"{place}.run", "trec")
     except RunError:
-        if wanted is not None:
-            raise
         run.save(f"{place}.jsonl", "jsonl")  # better than to lose a run that took long
 
 
@@ -63,19 +59,13 @@ def saved_run(folder: Path, golden_name: str, label: str = "") -> Path:
         ConfigurationError: the folder has no such run, or several.
     """
     name = run_name(golden_name, label)
-    file_names = [f"{name}{ending}" for ending in RUN_ENDINGS.values()]
-    found = [folder / file for file in file_names if (folder / file).exists()]
-    if (folder / name).is_dir():
-        found.append(folder / name)  # parts
-    entries = sorted(folder.iterdir())
-    if any(_PART.match(entry.name) for entry in entries if entry not in found):
+    names = [*(f"{name}{ending}" for ending in _ENDINGS), name]
+    found = [folder / each for each in names if (folder / each).exists()]
+    if any(_PART.match(entry.name) for entry in folder.iterdir() if entry not in found):
         found.append(folder)
     if len(found) == 1:
         return found[0]
-    has = ", ".join(quoted(entry.name) for entry in entries[:10]) or "nothing"
-    problem = "several runs" if found else "no run"
     raise ConfigurationError(
-        f"rankcheck_run {folder}: {problem} of golden set '{quoted(golden_name)}' "
-        f"(looked for {', '.join(file_names)}, a folder {name} and files part-*); the folder has "
-        f"{has}"
+        f"rankcheck_run {folder}: {'several runs' if found else 'no run'} of golden set "
+        f"'{quoted(golden_name)}' (looked for {', '.join(names)} and files part-*)"
     )

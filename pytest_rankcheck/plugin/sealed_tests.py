@@ -77,7 +77,7 @@ class SealedTests:
         if name is not None:
             # Without an error, the test passed though a strict xfail says that it fails.
             error = type(call.excinfo.value).__name__ if call.excinfo else "XPASS(strict)"
-            _seal(report, item, findings, f"{error} on {_sealed_set(name)}")
+            _seal(report, findings, f"{error} on {_sealed_set(name)}")
         return report
 
     @pytest.hookimpl(tryfirst=True)
@@ -97,33 +97,14 @@ class SealedTests:
             text = f"{warning_message.category.__name__} of a test of a sealed golden set"
             warning_message.message = UserWarning(text)
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Remove the text and the traceback of an interrupt, which ends the session."""
-        try:
-            return (yield)
-        except (KeyboardInterrupt, pytest.exit.Exception) as error:
-            name = self._name(item)
-            if name is None:
-                raise
-            error.args = (f"on {_sealed_set(name)}",)
-            if isinstance(error, pytest.exit.Exception):
-                error.msg = error.args[0]
-            raise error.with_traceback(None) from None
 
-    pytest_runtest_call = pytest_runtest_teardown = pytest_runtest_setup
-
-
-def _seal(
-    report: pytest.TestReport, item: pytest.Item, findings: Sequence[ReportedFinding], other: str
-) -> None:
+def _seal(report: pytest.TestReport, findings: Sequence[ReportedFinding], other: str) -> None:
     """Remove what a report must not say.
 
     Args:
         report: of a phase of a test, or of a subtest.
-        item: the test.
         findings: of the test.
-        other: what to say of an error that is no finding.
+        other: what to say of an error that is no finding, or of a reason to skip the test.
     """
     sealed = [*_sealed(findings)]
     setattr(report, CARRIED, sealed)
@@ -132,23 +113,11 @@ def _seal(
         explained = (each.failure for each in sealed if isinstance(each, GateFinding | Note))
         texts = [failure_lines(each, in_full=True) for each in explained if each is not None]
         report.longrepr = "\n".join(chain.from_iterable(texts or [[other]]))
-    elif report.skipped:
-        _seal_skipped(report, item, other)
-
-
-def _seal_skipped(report: pytest.TestReport, item: pytest.Item, other: str) -> None:
-    """Remove why a test was skipped or xfailed, unless the reason comes from a mark."""
-    of_marks = (
-        value for mark in item.iter_markers() for value in (*mark.args, *mark.kwargs.values())
-    )
-    given = ["", *of_marks]
-    if hasattr(report, "wasxfail"):
+    elif hasattr(report, "wasxfail"):
         report.longrepr = other  # --xfail-tb shows it
-        report.wasxfail = report.wasxfail if report.wasxfail in given else f"reason: {other}"
+        report.wasxfail = other
     elif isinstance(report.longrepr, tuple):
-        file, line, reason = report.longrepr
-        is_given = reason.removeprefix("Skipped: ") in given
-        report.longrepr = (file, line, reason if is_given else f"Skipped: {other}")
+        report.longrepr = (*report.longrepr[:2], f"Skipped: {other}")
 
 
 def _names(item: pytest.Item, findings: Iterable[ReportedFinding]) -> Iterator[str | None]:

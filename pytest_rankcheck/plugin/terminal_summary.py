@@ -71,7 +71,7 @@ class SessionFindings:
         # Now, because many a conftest lets a test session pass that has collected no test.
         if session.exitstatus == pytest.ExitCode.OK and any(each.failed for each in unrun):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        self.findings += [*_notes_from_git(config, self._watched, self.findings)]
+        self.findings += [*_notes_from_git(config, self.findings)]
         ended = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
         if config.stash[CONFIG].leaderboard and session.exitstatus in ended:
             from pytest_rankcheck.plugin.leaderboard_runs import leaderboards
@@ -182,8 +182,7 @@ def _unused_line_notes(
     config: pytest.Config, findings: Sequence[ReportedFinding]
 ) -> Iterator[ReportedFinding]:
     """Yield the golden sets that the configuration names but no test measured on."""
-    from pytest_rankcheck.plugin.inputs import inputs_of
-    from pytest_rankcheck.plugin.set_lines import unknown_sets
+    from pytest_rankcheck.plugin.inputs import inputs_of, unknown_sets
     from pytest_rankcheck.reports.findings import MetricFinding, Note, Topic
 
     for name in config.stash[CONFIG].left_out:
@@ -201,7 +200,7 @@ def _unused_line_notes(
 
 
 def _notes_from_git(
-    config: pytest.Config, watched: WatchedTests, findings: Sequence[ReportedFinding]
+    config: pytest.Config, findings: Sequence[ReportedFinding]
 ) -> Iterator[ReportedFinding]:
     """Yield written baselines to add to git, and what differs from a reference commit.
 
@@ -219,10 +218,7 @@ def _notes_from_git(
 
     yield from notes.written_notes(findings, config.invocation_params.dir)
     if reference is not None:
-        from pytest_rankcheck.plugin.rank_file import golden_sets_of
-
         chosen = config.stash[CONFIG]
-        golden = [*chosen.golden, *golden_sets_of(watched, config)]
-        files = {shown_name(path): path for path in golden if path.suffix == ".jsonl"}
+        files = {shown_name(path): path for path in chosen.golden if path.suffix == ".jsonl"}
         yield from notes.branch_notes(reference, config.invocation_params.dir, chosen.hidden)
         yield from notes.unchecked_expectations(files, findings, config.invocation_params.dir)

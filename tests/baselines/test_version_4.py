@@ -236,7 +236,7 @@ def log(*ranks: int | None) -> dict[str, str]:
 
 READING = (
     'rankcheck_sessions = "logs/week.jsonl"\n'
-    'rankcheck_session_reading = ["first_rank=0", "attributes=group,user"]\n'
+    "rankcheck_session_reading = ['first_rank=0', 'attributes=[\"group\", \"user\"]']\n"
 )
 WEEK = Case(
     "test_gate--week.json",

@@ -16,10 +16,6 @@ def test_a_wrong_configuration_is_a_usage_error_of_the_test_that_needs_it(projec
         (("--rankcheck-ranker", "nowhere:search"), "ranker module 'nowhere' cannot be imported"),
         (("--rankcheck-golden", "none.jsonl"), "(asked for by tests/test_ranking.py::test_floor)"),
         (("--rankcheck-resume", "parts"), "--rankcheck-resume-key KEY need each other"),
-        (
-            ("-o", "rankcheck_metrics=R@500"),
-            "rankcheck_metrics: R@500 looks at the first 500 documents of each ranking, but only 100",
-        ),
     ):
         result = project.run(*arguments)
         assert result.ret == pytest.ExitCode.USAGE_ERROR, arguments
@@ -27,33 +23,6 @@ def test_a_wrong_configuration_is_a_usage_error_of_the_test_that_needs_it(projec
         assert says in text
         assert "Traceback" not in text
         assert "INTERNALERROR" not in text
-
-
-OWN_RUN = """
-import pytest
-from pytest_rankcheck import rank
-
-@pytest.fixture(scope="session")
-def ranking_run(ranker, golden_set):
-    return rank(ranker, golden_set, depth=50)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("conftest", [None, OWN_RUN])
-def test_a_metric_beyond_the_depth_fails_no_single_test_that_passed(
-    project: Project, conftest: str | None
-) -> None:
-    project.test(FLOOR_TEST + FLOOR_TEST.replace("test_floor", "test_again"))
-    workers = () if conftest else ("-n", "2")
-    if conftest:
-        project.write("conftest.py", conftest)
-    result = project.run(*workers, "-o", "rankcheck_metrics=R@500", "-o", "rankcheck_depth=60")
-    result.assert_outcomes(errors=2)
-    asked = 50 if conftest else 60
-    assert f"R@500 looks at the first 500 documents of each ranking, but only {asked} were" in (
-        text_of(result)
-    )
 
 
 def test_tests_that_do_not_use_the_plugin_run_with_a_wrong_configuration(project: Project) -> None:
@@ -99,15 +68,9 @@ SETS = ["golden/small.jsonl", Path("golden/small.jsonl"), GoldenSet.from_dict({"
 @pytest.mark.parametrize("golden_set", SETS, indirect=True, ids=["text", "path", "set"])
 def test_it(golden_set):
     assert len(golden_set) in (1, 10)
-
-@pytest.mark.parametrize("golden_set", [3], indirect=True)
-def test_wrong(golden_set):
-    pass
 """
     )
-    result = project.run()
-    result.assert_outcomes(passed=3, errors=1)
-    result.stdout.fnmatch_lines(["*the parameter of golden_set is 3, not a path or a GoldenSet"])
+    project.run().assert_outcomes(passed=3)
 
 
 def test_a_run_replaces_the_ranker(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,9 +79,7 @@ def test_a_run_replaces_the_ranker(project: Project, monkeypatch: pytest.MonkeyP
     project.test("def test_it(evaluation):\n    assert evaluation.name == 'bm25.run'\n")
     text = CONFIGURATION.replace('rankcheck_ranker = "engine:search"', "")
     project.write("pyproject.toml", f'{text}rankcheck_run = "runs/bm25.run"\n')
-    result = project.run()
-    result.assert_outcomes(passed=1)
-    assert "run bm25.run" in text_of(result)
+    project.run().assert_outcomes(passed=1)
     project.write("engine.py", "raise SystemError('the model must not be loaded')\n")
     monkeypatch.chdir(project.path / "runs")
     project.run("../tests").assert_outcomes(passed=1)

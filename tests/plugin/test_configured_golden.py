@@ -92,7 +92,7 @@ def test_columns_are_those_of_golden_sets_and_runs(tmp_path: Path) -> None:
         run.write_text(f"{ranked}\nq1,b,1\nq1,a,2\n")
         inputs = Inputs(Config(golden=(golden,), run=run, columns=NAMES))
         assert inputs.golden_set(golden).grades("q1") == {"a": 2, "b": 0}
-        assert inputs.run_of(None)["q1"] == ("a", "b")
+        assert inputs.run_of("g")["q1"] == ("a", "b")
         for role in ("query_id", "relevance"):
             wrong = Inputs(Config(golden=(golden,), run=run, columns={**NAMES, role: "typo"}))
             with pytest.raises(GoldenSetError, match=r"g\.csv has no column 'typo'"):
@@ -100,7 +100,7 @@ def test_columns_are_those_of_golden_sets_and_runs(tmp_path: Path) -> None:
         for role in ("doc_id", "score"):
             wrong = Inputs(Config(golden=(golden,), run=run, columns={**NAMES, role: "typo"}))
             with pytest.raises(RunError, match=r"r\.csv has no column 'typo'"):
-                wrong.run_of(None)
+                wrong.run_of("g")
 
 
 def test_a_line_may_be_for_one_golden_set_and_its_run(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from project import FLOOR_TEST, WITHOUT_AND_WITH_WORKERS, Project, text_of
 from pytest_rankcheck import GoldenSet, Run, evaluate, progress
 from pytest_rankcheck.plugin.ranking_runs import ranking_progress
 from pytest_rankcheck.reports.text.measurement_notes import timing_notes
-from tests.libraries import forms
 
 ENGINE = """
 def search(text):
@@ -37,14 +36,12 @@ def project(project: Project) -> Project:
 # --- --rankcheck-save-run and --rankcheck-run ----------------------------------------------------
 
 
-@pytest.mark.parametrize("name", forms("trec", "parquet", "csv", "jsonl"))
 @pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
 def test_saved_runs_are_used_instead_of_the_ranker(
-    project: Project, name: str, workers: tuple[str, ...]
+    project: Project, workers: tuple[str, ...]
 ) -> None:
     project.test(FLOOR_TEST)
-    saving = ("--rankcheck-save-run", "runs/today", "--rankcheck-save-run-format", name)
-    first = project.run(*workers, *saving)
+    first = project.run(*workers, "--rankcheck-save-run", "runs/today")
     assert first.ret == 0, text_of(first)
     (file,) = (project.path / "runs" / "today").iterdir()
     assert file.stem == "web"

@@ -93,19 +93,3 @@ class Ranking(unittest.TestCase):
     text = text_of(project.run())
     assert "AssertionError: RR is 0.5000" in text
     assert not re.search(r"pytest_rankcheck[/\\]\w+|functools", text)
-
-
-def test_the_header_names_the_ranker_that_a_conftest_overrides(project: Project) -> None:
-    project.test()
-    assert "ranker engine:search, depth" in text_of(project.run())
-    project.write(
-        "tests/conftest.py",
-        "import pytest, engine\n\n@pytest.fixture\ndef ranker():\n    return engine.search\n",
-    )
-    assert "golden web.jsonl, ranker from tests/conftest.py, depth" in text_of(project.run("tests"))
-    project.write(
-        "tests/conftest.py",
-        "import pytest\n\n@pytest.fixture\ndef golden_set():\n    return None\n",
-    )
-    text = text_of(project.run("tests"))
-    assert "golden set from tests/conftest.py, ranker engine:search, depth" in text

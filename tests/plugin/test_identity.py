@@ -93,26 +93,6 @@ def test_a_key_has_the_own_parameters(project: Project) -> None:
     }
 
 
-def test_a_repeated_test_is_refused(project: Project) -> None:
-    project.test()
-    hook = """
-import pytest
-
-@pytest.fixture
-def __pytest_repeat_step_number(request): pass
-
-def pytest_generate_tests(metafunc):
-    name = "__pytest_repeat_step_number"
-    metafunc.fixturenames.append(name)
-    metafunc.parametrize(name, [0, 1], ids=["1-2", "2-2"], indirect=True)
-"""
-    project.write("conftest.py", hook)
-    result = project.run("--snapshot-update")
-    assert "a repeated test has no baseline; run it once" in text_of(result)
-    result.assert_outcomes(errors=2)
-    assert not project.baseline_file().exists()
-
-
 def test_a_second_golden_set_leaves_the_records_of_the_first_in_use(project: Project) -> None:
     project.test()
     before = project.update()

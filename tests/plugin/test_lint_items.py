@@ -64,15 +64,13 @@ def test_what_becomes_of_queries_that_cannot_score_is_said_as_the_convention_has
 
 def test_a_corpus_is_configured_or_given(pytester: pytest.Pytester, golden: Path) -> None:
     (golden / "web.qrels").write_text("q 0 a 1\nq 0 b 0\n")
-    (pytester.path / "stock.txt").write_text("A\nb\n")
+    (pytester.path / "stock.txt").write_text("doc_id\nA\nb\n")
     pytester.runpytest("--rankcheck-lint").assert_outcomes(passed=2)
     result = pytester.runpytest("--rankcheck-lint", "--rankcheck-documents=stock.txt")
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(["  misspelt-id *1 of 2 judged documents is not in the*"])
     pytester.makefile(".toml", pyproject=INI + 'rankcheck_documents = "none.txt"\n')
-    result = pytester.runpytest("--rankcheck-lint")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(
+    pytester.runpytest("--rankcheck-lint").stdout.fnmatch_lines(
         ["*documents: *none.txt does not exist; correct rankcheck_documents*"]
     )
 

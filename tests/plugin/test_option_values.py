@@ -9,8 +9,8 @@ from pytest_rankcheck import GoldenSet, Run
 from pytest_rankcheck.errors import ConfigurationError
 from pytest_rankcheck.plugin.configuration import all_option_rows
 from pytest_rankcheck.plugin.inputs import Inputs
-from pytest_rankcheck.plugin.option_parsers import Given
 from pytest_rankcheck.plugin.option_table import Config
+from pytest_rankcheck.plugin.options import Given
 
 ROWS = {row.ini or row.flag: row for row in all_option_rows().values()}
 READING = "rankcheck_session_reading"
@@ -34,11 +34,9 @@ def test_valid_values_are_read() -> None:
         ("rankcheck_grades", [], None),
         ("--rankcheck-approve", " better ", "better"),
         (READING, ["first_rank=0", "lenient=true"], {"first_rank": 0, "lenient": True}),
-        (READING, ["attributes=group, locale"], {"attributes": ["group", "locale"]}),
-        (READING, ["selections_where=all"], {"selections_where": "all"}),
-        (READING, ["selections_where=a:b|c,d:e"], {"selections_where": {"a": ["b", "c"], "d": ["e"]}}),
-        (READING, ["grades=buy:3,add:2"], {"grades": {"buy": 3, "add": 2}}),
-        (READING, ["drop_sessions_over=5"], {"drop_sessions_over": 5}),
+        (READING, ['attributes=["group"]'], {"attributes": ["group"]}),
+        (READING, ["session_gap=30min"], {"session_gap": "30min"}),
+        (READING, ["grades={buy=3, add=2}"], {"grades": {"buy": 3, "add": 2}}),
     ):  # fmt: skip
         assert parsed(name, value) == expected, (name, value)
 
@@ -63,8 +61,6 @@ def test_an_invalid_value_is_an_error_that_names_the_option() -> None:
             ["a x:y"],
             "'a x:y' is not of the form name=value, such as name =",
         ),
-        ("rankcheck_candidates", ["a = xy"], "'a = xy' is not of the form name ="),
-        ("rankcheck_candidates", ["= x:y"], "' = x:y' is not of the form name ="),
         ("rankcheck_retries", "once", "once is invalid; give a whole number from 0 on"),
         ("rankcheck_chunk", "0", "rankcheck_chunk = 0 is invalid"),
         ("rankcheck_replicates", "1e3", "1e3 is invalid; give a whole number from 1 on"),
@@ -73,8 +69,7 @@ def test_an_invalid_value_is_an_error_that_names_the_option() -> None:
         ("rankcheck_scale", "0", "0 is invalid; give the highest grade of the scale"),
         ("rankcheck_inconclusive", "warm", "'warm' is not one of pass, warn, fail"),
         ("rankcheck_unrun", "off", "'off' is not one of ignore, warn, fail"),
-        ("--rankcheck-save-run-format", "xml", "'xml' is not one of trec, parquet, csv, jsonl"),
-        ("rankcheck_run", ["a b", "c"], "takes one path, not 2: a b, c; put a path with spaces in"),
+        ("rankcheck_run", ["a b", "c"], "takes one path; put one with spaces in quotes"),
         ("--rankcheck-approve", "  ", "--rankcheck-approve needs a reason"),
         ("--rankcheck-approve", __file__, "--rankcheck-approve needs a reason"),
         ("--rankcheck-approve", f"{__file__}::test_a", "--rankcheck-approve needs a reason"),
@@ -83,11 +78,7 @@ def test_an_invalid_value_is_an_error_that_names_the_option() -> None:
         ("rankcheck_session_columns", ["sid"], "'sid' is not of the form name=value"),
         ("rankcheck_grades", ["one"], "'one' is invalid; write code=grade, such as 1=4, or one"),
         ("rankcheck_grades", ["1=x"], "'1=x' is invalid; write code=grade"),
-        (READING, ["units=s"], "'units=s' is invalid; write first_rank=0"),
-        (READING, ["grades=buy"], "'grades=buy' is invalid; write first_rank"),
-        (READING, ["grades=a:1,b:c"], "'grades=a:1,b:c' is invalid; write"),
-        (READING, ["drop_sessions_over=many"], "'drop_sessions_over=many' is invalid"),
-        (READING, ["selections_where=a"], "'selections_where=a' is invalid"),
+        (READING, ["unit=s"], "unknown keyword 'unit'; did you mean 'time_unit'?"),
     ):
         with pytest.raises(ConfigurationError) as raised:
             parsed(name, value)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 from project import Project, text_of
 
-from pytest_rankcheck.plugin.option_parsers import listed_lines
+from pytest_rankcheck.plugin.options import listed_lines
 
 MOST_ROUNDS = 4
 PRINTED = re.compile(r"(rankcheck_\w+) = (\[.*?\])(?= \(pyproject|, or give)")

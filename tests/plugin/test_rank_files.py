@@ -273,6 +273,8 @@ def test_what_cannot_work_is_refused_before_the_first_test(
     for text, said in (
         ("golden = '../golden/wbe.jsonl'\n" + TESTS, ":1: golden set golden/wbe.jsonl does not ex"),
         (GOLDEN + TESTS + "golden = 'x.jsonl'\n", ":12: golden set tests/x.jsonl does not exist"),
+        (GOLDEN + "\n[test.a]\nat_least = { nDCH = 1 }\n", ":4: unknown metric 'nDCH'"),
+        (GOLDEN + "\n[test.a]\nnot_regressed = 'RR'\ngate = 'x'\n", ":4: 'x' is not a gate"),
         (GOLDEN + "\n[test.a]\nat_lest = { RR = 1 }\n", ":4: unknown key 'at_lest' in [test.a]; d"),
         (
             GOLDEN + "[ranker]\nhttp = { url = 'http://x/{quer}', ids = 'x' }\n" + TESTS,

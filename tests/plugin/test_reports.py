@@ -278,8 +278,6 @@ ENDINGS = [
     ("x.txt", "", ["-k", "nothing"], 5, "no gate ran, but", "exit status 5 (no tests collected)"),
     ("x.txt", "", ["-k", "mrr", "--collect-only"], 0, "no gate ran", ""),
     ("x.txt", "", ["-k", "mrr", "-p", "no:terminal"], 0, "5 gates passed", ""),
-    ("conftest.py", "import x_y\n", [], 4, "no gate ran, but", "test session did not start"),
-    ("x.txt", "", ["--unknown"], 4, "no gate ran, but", "test session did not start"),
 ]
 
 

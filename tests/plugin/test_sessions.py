@@ -44,7 +44,7 @@ def sessions(project: Project) -> Project:
         "pyproject.toml",
         "[tool.pytest.ini_options]\n"
         'rankcheck_sessions = "logs/week.jsonl"\n'
-        'rankcheck_session_reading = ["first_rank=0", "attributes=group"]\n'
+        "rankcheck_session_reading = ['first_rank=0', 'attributes=[\"group\"]']\n"
         'rankcheck_metrics = ["SuccessRate", "nDCG@10"]\n',
     )
     log(project, 1, [0, 1, 0, 0, 2, 0, 0, None] * 12)
@@ -100,7 +100,7 @@ def test_replay(session_log, session_evaluation):
 """
     )
     ini = sessions.path / "pyproject.toml"
-    text = ini.read_text().replace("attributes=group", "attributes=group,user")
+    text = ini.read_text().replace('["group"]', '["group", "user"]')
     ini.write_text(text + 'rankcheck_session_clusters = "user"\n')
     log(sessions, 1, [0, 1, 0, 0, 2, 0, 0, None] * 12, user="u1")
     rows = (sessions.path / "logs/week.jsonl").read_text().splitlines()

@@ -144,7 +144,7 @@ def test_an_invalid_fixture_fails_updates_and_does_not_hide_a_failing_gate(
     indexed: Project,
 ) -> None:
     for body, message in (
-        ('return {"index": 3}', "the fixture rankcheck_world returned {'index': 3}; return a map"),
+        ("return 3", "the fixture rankcheck_world failed: TypeError: 'int' object is not iterable"),
         ('pytest.skip("no index")', "the fixture rankcheck_world failed: Skipped: no index"),
     ):
         indexed.write("conftest.py", FIXTURE.format(body=body))

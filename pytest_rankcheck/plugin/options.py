@@ -1,7 +1,6 @@
-"""What options and ini names take: how their values are checked and converted.
+"""What options and ini names take, how they are declared to pytest, and how their values are read.
 
-A parser takes a `Given` value and returns the configured one, or raises a `ConfigurationError`
-that names the option.
+pytest imports this at every start, so it imports nothing heavy.
 """
 
 from __future__ import annotations
@@ -10,10 +9,15 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from pytest_rankcheck.errors import ConfigurationError, quoted
+import pytest
+
+from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
+from pytest_rankcheck.plugin.given_options import given_options
 from pytest_rankcheck.remedies import is_placeholder
 
 N = TypeVar("N", int, float)
@@ -64,10 +68,7 @@ def listed_lines(lines: Sequence[str]) -> Sequence[str]:
 def _path(given: Given) -> Path | None:
     values = given.value if isinstance(given.value, list) else [given.value]
     if len(values) > 1:
-        raise ConfigurationError(
-            f"{given.name} takes one path, not {len(values)}: {', '.join(map(quoted, values))}; "
-            "put a path with spaces in quotes"
-        )
+        raise ConfigurationError(f"{given.name} takes one path; put one with spaces in quotes")
     return given.folder / values[0] if values and values[0] else None
 
 
@@ -165,17 +166,6 @@ def pairs(example: str, *, takes_words: bool = False) -> Kind:
     return Kind(parse, "linelist", example, {}, repeated=True)
 
 
-def _candidates(given: Given) -> Mapping[str, str]:
-    """Return rankers by name, from lines of the form ``name = package.module:name``."""
-    example = "name = package.module:name"
-    by_name: Mapping[str, str] = pairs(example).parse(given)
-    for name, ranker in by_name.items():
-        if not name or ":" not in ranker:
-            line = quoted(f"{name} = {ranker}")
-            raise ConfigurationError(f"{given.name}: '{line}' is not of the form {example}")
-    return by_name
-
-
 def _parsed_grades(given: Given) -> Mapping[str, float] | float | None:
     """Return the grade of each code, or of every judgment; None if nothing is configured."""
     try:
@@ -192,55 +182,24 @@ def _parsed_grades(given: Given) -> Mapping[str, float] | float | None:
 
 def _session_reading(given: Given) -> Mapping[str, object]:
     """Return the keywords with which session logs are read, whose values the log itself checks."""
+    import tomllib
+
     keywords: dict[str, object] = {}
-    for key, value in pairs("first_rank=0").parse(given).items():
-        try:
-            keywords[key] = _READING[key][0](value)
-        except (KeyError, ValueError):
-            known = ", ".join(example for _, example in _READING.values())
-            raise ConfigurationError(
-                f"{given.name}: '{quoted(key)}={quoted(value)}' is invalid; write {known}"
-            ) from None
+    for key, text in pairs("first_rank=0").parse(given).items():
+        if key not in _READING:
+            hint = suggestion(key, _READING) or f"; give {', '.join(_READING)}"
+            raise ConfigurationError(f"{given.name}: unknown keyword '{quoted(key)}'{hint}")
+        keywords[key] = text
+        with suppress(tomllib.TOMLDecodeError):  # a text without quotes, such as 30min
+            keywords[key] = tomllib.loads(f"value = {text}")["value"]
     return keywords
 
 
-def _names(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
-
-
-def _by_name(text: str) -> dict[str, str]:
-    """Return the parts of a text such as ``add_to_cart:2,purchase:3`` by their names."""
-    by_name = {}
-    for part in _names(text):
-        name, value = part.split(":", 1)
-        by_name[name.strip()] = value.strip()
-    return by_name
-
-
-def _selections_where(text: str) -> Mapping[str, Sequence[str]] | str:
-    if text == "all":
-        return text
-    return {column: values.split("|") for column, values in _by_name(text).items()}
-
-
-_READING: Mapping[str, tuple[Callable[[str], object], str]] = {
-    "first_rank": (int, "first_rank=0 or 1"),
-    "time_unit": (str, "time_unit=s, ms, us or ns"),
-    "attributes": (_names, "attributes=group,locale"),
-    "selections_where": (
-        _selections_where,
-        "selections_where=action_name:click|tap or selections_where=all",
-    ),
-    "grades": (
-        lambda text: {name: float(grade) for name, grade in _by_name(text).items()},
-        "grades=add_to_cart:2,purchase:3",
-    ),
-    "session_gap": (str, "session_gap=30min"),
-    "duplicates": (str, "duplicates=error, drop or keep"),
-    "drop_sessions_over": (int, "drop_sessions_over=500"),
-    "lenient": ({"true": True, "false": False}.__getitem__, "lenient=true or false"),
-}
-"""How each keyword for reading session logs is read from a line, and an example."""
+_READING = (
+    *("first_rank", "time_unit", "attributes", "selections_where", "grades"),
+    *("session_gap", "duplicates", "drop_sessions_over", "lenient"),
+)
+"""The keywords for reading session logs, besides the columns."""
 
 
 def _failures(given: Given) -> str:
@@ -280,6 +239,107 @@ PATHS = Kind(_paths, "paths", "PATH", (), repeated=True)
 FAILURES = Kind(_failures, default="0")
 SECONDS = above_zero("a number of seconds above 0")
 GRADES = Kind(_parsed_grades, "linelist")
-CANDIDATES = Kind(_candidates, "linelist", default={})
 SESSION_READING = Kind(_session_reading, "linelist", default={})
 REASON = Kind(_reason, metavar="REASON")
+
+
+# --- rows of the table of options ---------------------------------------------------------------
+
+
+@dataclass(repr=False, eq=False)  # each generated method costs every test session time
+class OptionRow:
+    """An option: on the command line, in the configuration file, or both."""
+
+    kind: Kind
+    help: str
+    is_flag: bool = True
+    """Whether it is an option of the command line."""
+    is_setting: bool = True
+    """Whether it is in the configuration file."""
+    name: str = ""
+    """Its name without our prefix, with underscores; by default, the name of the attribute."""
+    metavar: str | None = None
+    """What the help calls its value; by default, as its kind says."""
+    selects_input: bool = False
+    """Whether it chooses what is measured, so that a suggested command has to repeat it."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = self.name or name
+
+    @property
+    def flag(self) -> str | None:
+        """The option of the command line; None if it is only in the configuration file."""
+        if self.is_flag:
+            return f"--rankcheck-{self.name.replace('_', '-')}"
+        return None
+
+    @property
+    def ini(self) -> str | None:
+        """The name in the configuration file; None if it is only an option."""
+        return f"rankcheck_{self.name}" if self.is_setting else None
+
+    @property
+    def shown_value(self) -> str | None:
+        """What the help calls the option's value; None for a switch."""
+        return self.metavar or self.kind.metavar
+
+    def declare(self, parser: pytest.Parser, group: pytest.OptionGroup) -> None:
+        """Declare the option and the ini name to pytest."""
+        if self.flag and self.shown_value is None:
+            group.addoption(self.flag, action="store_true", help=self.help)
+        elif self.flag:
+            how: dict[str, Any] = {"default": None if self.ini else self.kind.default}
+            if self.kind.repeated:
+                how = {"action": "append", "default": []}
+            overrides = f"; overrides {self.ini}" if self.ini else ""
+            group.addoption(self.flag, metavar=self.shown_value, help=self.help + overrides, **how)
+        if self.ini:
+            how = {"default": self.kind.default} if self.kind.ini_type == "int" else {}
+            parser.addini(self.ini, self.help, self.kind.ini_type, **how)
+
+    def on_command_line(self, config: pytest.Config) -> Any:
+        """Return the value on the command line; None, False or empty if it is not there."""
+        if not self.is_flag:
+            return None
+        return getattr(given_options(config).options, f"rankcheck_{self.name}")
+
+    def value(self, config: pytest.Config) -> Any:
+        """Return the configured value, from the command line or else from the configuration file.
+
+        Raises:
+            ConfigurationError: it is invalid.
+        """
+        value = self.on_command_line(config)
+        from_file = self.ini is not None and not value
+        if from_file:
+            try:
+                value = config.getini(str(self.ini))
+                value = listed_lines(value) if self.kind.ini_type == "linelist" else value
+            except (TypeError, ValueError, pytest.UsageError) as error:
+                if self.kind.ini_type != "int":
+                    raise ConfigurationError(f"{self.ini}: {error}") from None
+                value = str(error).rpartition(": ")[2].strip("'")  # the parser names the error
+        name = str(self.ini if from_file else self.flag)
+        return self.kind.parse(Given(name, value, config.invocation_params.dir))
+
+
+def option(kind: Kind, help: str, **how: Any) -> Any:
+    """Return a row of the table; in a configuration, the option's value takes its place.
+
+    Args:
+        kind: what it takes.
+        help: what it does, for ``pytest --help`` and the manual.
+        how: the other fields of `OptionRow`.
+    """
+    return OptionRow(kind, help, **how)
+
+
+setting = partial(option, is_flag=False)
+"""Returns a row like `option`, of an ini name without an option."""
+flag = partial(option, is_setting=False)
+"""Returns a row like `option`, of an option without an ini name."""
+
+
+def option_rows(configuration: type) -> dict[str, OptionRow]:
+    """Return the rows of a class whose attributes are made by `option`, by their names."""
+    return {name: row for name, row in vars(configuration).items() if isinstance(row, OptionRow)}
