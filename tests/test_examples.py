@@ -105,14 +105,6 @@ def test_a_worse_ranker_violates_expectations_and_fixes_a_known_failure(
     assert "golden set 'unjudged' (6 queries): " in text
 
 
-def test_the_failures_read_the_same_from_the_root_of_the_project() -> None:
-    root = EXAMPLES.parent
-    code, text = run(root, "examples/symbol_search", *WORSE, "-k", "no_regression")
-    assert code == 1, text
-    assert "baseline: examples/symbol_search/tests/baselines/test_ranking/" in text
-    assert "pytest examples/symbol_search/tests/test_ranking.py::test_no_regression" in text
-
-
 # --- every page --------------------------------------------------------------------------------
 
 

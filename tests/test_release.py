@@ -178,17 +178,3 @@ def test_a_tag_that_does_not_fit_uploads_nothing(
     assert named in done.log
     assert not any("pypi-publish" in action for action in done.used)
     assert not (release.folder / "nox.log").exists()
-
-
-def test_github_takes_the_forms_of_issues() -> None:
-    import yaml
-
-    forms = sorted((WORKFLOWS.parent / "ISSUE_TEMPLATE").glob("[!c]*.yml"))
-    assert [file.stem for file in forms] == ["bug", "feature", "question"]
-    for form in (yaml.safe_load(file.read_text("utf-8")) for file in forms):
-        assert set(form) == {"name", "description", "labels", "body"}
-        fields = [each for each in form["body"] if each["type"] != "markdown"]
-        assert {each["type"] for each in fields} <= {"input", "textarea"}
-        assert all(each["attributes"]["label"] for each in fields)
-        assert len({each["id"] for each in fields}) == len(fields)
-        assert any(each["validations"]["required"] for each in fields if "validations" in each)

@@ -614,7 +614,7 @@ ATTEMPTS = {
     "a conftest lets pytest collect only": Attempt(
         (worse, write(CONFTEST, COLLECTS_ONLY)), B, "ended before its test"
     ),
-    "`addopts` collects only": Attempt((worse, addopts("--collect-only")), B, "--collect-only"),
+    "`addopts` collects only": Attempt((worse, addopts("--collect-only")), B, "collectonly"),
     "`addopts` switches off the plugin": Attempt(
         (worse, addopts("-p", "no:rankcheck", "-p", "no:pytest_rankcheck")),
         B,

@@ -5,7 +5,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from project import MAIN, NEEDS_GIT, WITHOUT_AND_WITH_WORKERS, Project, git, text_of
+from project import MAIN, NEEDS_GIT, Project, git, text_of
 
 from pytest_rankcheck.baselines.reference_commit import Reference
 
@@ -22,12 +22,6 @@ def branched(project: Project) -> Project:
     project.test()
     project.branch_off()
     return project
-
-
-def recorded_anew(project: Project) -> None:
-    """Lower the baseline without a reason: delete it, and record another."""
-    project.baseline_file().unlink()
-    project.update()
 
 
 def test_a_fall_that_the_branch_approves_with_a_reason_passes_and_is_listed(
@@ -53,30 +47,6 @@ def test_a_fall_that_the_branch_approves_with_a_reason_passes_and_is_listed(
         assert '; approved "half the latency" (' in markdown
     branched.rank({**WORSE, 5: 2, 6: 2})  # more than was approved
     branched.run(*MAIN).assert_outcomes(failed=1)
-
-
-def test_a_record_that_main_does_not_have_is_compared_and_listed(branched: Project) -> None:
-    branched.test(path="tests/test_new.py")
-    result = branched.run(*MAIN, "tests/test_new.py")
-    result.assert_outcomes(failed=1)
-    assert "RR has no baseline" in text_of(result)
-    assert branched.run("--snapshot-update").ret == 0
-    result = branched.run(*MAIN)
-    result.assert_outcomes(passed=2)
-    assert "tests/baselines/test_new/test_mrr--web.json: added: RR 1.0000" in text_of(result)
-
-
-@pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
-def test_a_record_that_the_branch_lowered_does_not_count(
-    branched: Project, workers: tuple[str, ...]
-) -> None:
-    branched.rank(WORSE)
-    recorded_anew(branched)
-    result = branched.run(*MAIN, *workers)
-    result.assert_outcomes(failed=1)
-    text = text_of(result)
-    assert "RR regressed on golden set 'web' (80 queries): 1.0000 -> 0.9750" in text
-    assert f"{HEADING}\n  tests/baselines/test_ranking/test_mrr--web.json: RR 1.0000 -> " in text
 
 
 def test_an_unknown_commit_is_a_usage_error(branched: Project) -> None:
@@ -144,67 +114,6 @@ def test_an_approval_with_a_reference_has_the_keys_that_the_reference_needs(
     branched.run(*MAIN).assert_outcomes(passed=1)
 
 
-RANKINGS_TEST = """
-from pytest_rankcheck import assert_ranking_stable
-
-def test_mrr(ranking_run, baseline):
-    assert_ranking_stable(ranking_run, baseline)
-"""
-
-
-@pytest.fixture
-def branched_rankings(project: Project) -> Project:
-    """A project on a branch, whose main has a baseline of rankings."""
-    project.test(RANKINGS_TEST)
-    project.branch_off()
-    return project
-
-
-def test_approved_rankings_are_compared_with_those_of_the_reference(
-    branched_rankings: Project,
-) -> None:
-    branched_rankings.rank({3: 9})
-    branched_rankings.run(*MAIN).assert_outcomes(failed=1)
-    recorded_anew(branched_rankings)
-    branched_rankings.run(*MAIN).assert_outcomes(failed=1)
-    git(branched_rankings.path, "checkout", "-q", "--", "tests")
-    branched_rankings.update("--rankcheck-approve", "a new index")
-    result = branched_rankings.run(*MAIN)
-    result.assert_outcomes(passed=1)
-    text = text_of(result)
-    assert "(80 queries): 1 of 80 rankings changed; RBO of the top 10: " in text
-    assert re.search(r'; approved.*: "a new index"\n', text)
-
-
-def main_moves_on(branched: Project, *arguments: str) -> None:
-    """Let main record another result after the branch has left it; the branch stays as it is."""
-    git(branched.path, "stash", "-q", "-u")
-    git(branched.path, "checkout", "-q", "main")
-    branched.update(*arguments)
-    git(branched.path, "commit", "-qam", "main moves on")
-    git(branched.path, "checkout", "-q", "feature")
-    git(branched.path, "stash", "pop", "-q")
-
-
-def test_a_branch_that_main_has_overtaken_is_told_to_merge_main(branched: Project) -> None:
-    """Main has approved a fall; the branch knows nothing of it and has changed no baseline."""
-    branched.rank(WORSE)
-    branched.write(".gitignore", "ranks.json\nrankcheck*\n.hypothesis\n")
-    main_moves_on(branched, "--rankcheck-approve", "half the latency")
-    branched.rank(WORSE)
-    result = branched.run(*MAIN)
-    result.assert_outcomes(passed=1)
-    assert f"{HEADING}\n  none" in text_of(result)
-    branched.rank({**WORSE, 5: 2, 6: 2})
-    result = branched.run(*MAIN)
-    result.assert_outcomes(failed=1)
-    assert (
-        "baseline of this branch: older than that of the reference, which has changed since\n"
-        in text_of(result)
-    )
-    assert "to bring this branch up to date: git merge main\n" in text_of(result)
-
-
 def test_line_ends_of_the_checkout_are_no_change(branched: Project) -> None:
     file = branched.baseline_file()
     file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
@@ -270,19 +179,6 @@ def test_a_name_of_two_refs_is_an_error(branched: Project) -> None:
         assert result.ret == pytest.ExitCode.USAGE_ERROR
         assert f"{name}: the repository has 2 refs of this name; write {refs}" in text_of(result)
     assert branched.run("--rankcheck-baseline-ref=refs/heads/main").ret == 0
-
-
-def test_the_title_names_queries_that_were_removed(branched: Project) -> None:
-    branched.golden(branched.queries()[2:])
-    branched.update()
-    branched.run(*MAIN, "--rankcheck-markdown=r.md")
-    assert (
-        (branched.path / "r.md")
-        .read_text("utf-8")
-        .startswith(
-            "## ⚠️ Ranking quality: 1 gate passed with warnings: 1 with removed or edited queries\n"
-        )
-    )
 
 
 def test_a_shallow_clone_of_a_merge_knows_what_was_merged(

@@ -31,21 +31,6 @@ def test_tests_that_do_not_use_the_plugin_run_with_a_wrong_configuration(project
     result.assert_outcomes(passed=1)
 
 
-def test_a_factory_is_called_once(project: Project) -> None:
-    project.write(
-        "engine.py",
-        "from pathlib import Path\n"
-        "class Engine:\n"
-        "    def __init__(self):\n"
-        "        with open('made', 'a') as file: file.write('x')\n"
-        "    def __call__(self, text):\n"
-        "        return [f'doc of {text}']\n",
-    )
-    project.test(FLOOR_TEST)
-    project.run("--rankcheck-ranker", "engine:Engine()").assert_outcomes(passed=1)
-    assert (project.path / "made").read_text() == "x"
-
-
 def test_paths_are_relative_to_the_file_that_has_them_or_to_the_caller(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -195,15 +195,6 @@ def test_a_candidate_that_raises_has_a_line_and_fails_nothing(project: Project) 
     assert "- leaves: SystemExit: no licence" in (project.path / "r.md").read_text("utf-8")
 
 
-def test_a_failed_gate_still_has_a_leaderboard(project: Project) -> None:
-    configured(project, "same = candidates:same")
-    project.update()
-    project.rank(dict.fromkeys(range(80), 2))
-    result = project.run("--rankcheck-leaderboard")
-    assert result.ret == 1
-    assert "engine:search (ships) 0.5000 0.0000 1.0000 0.2000" in board(result)[2]
-
-
 def test_without_an_evaluation_there_is_no_leaderboard(project: Project) -> None:
     configured(project, "same = candidates:same")
     project.test("def test_nothing():\n    pass\n")

@@ -33,17 +33,6 @@ def listed(result: pytest.RunResult) -> Sequence[str]:
 
 
 @pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
-def test_a_skipped_gate_fails_against_a_reference(
-    two_gates: Project, workers: tuple[str, ...]
-) -> None:
-    two_gates.test(SKIPPED)
-    result = two_gates.run(*MAIN, *workers)
-    assert result.ret == 1
-    result.assert_outcomes(passed=1, skipped=1)
-    assert listed(result) == [f"FAILED: {FILE} (RR): its test was skipped: flaky"]
-
-
-@pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
 def test_it_warns_without_a_reference(two_gates: Project, workers: tuple[str, ...]) -> None:
     two_gates.test(OTHER_TEST)
     result = two_gates.run(*workers)
@@ -135,15 +124,6 @@ def test_jobs_that_a_plugin_shares_the_tests_among_may_warn(
     assert (result.ret, listed(result)) == (0, [deselected])
 
 
-def test_what_addopts_ignore_is_not_excused_by_what_the_user_ignores(two_gates: Project) -> None:
-    two_gates.configure('addopts = ["--ignore=tests/test_ranking.py"]')
-    result = two_gates.run(*MAIN, "--ignore=tests/test_more.py")
-    assert result.ret != 0
-    assert listed(result)[1:] == [
-        f"FAILED: {FILE} (RR): its test file exists, but was not collected"
-    ]
-
-
 def test_a_selection_excuses_only_what_it_leaves_out(two_gates: Project) -> None:
     two_gates.test(SKIPPED)
     result = two_gates.run(*MAIN, "-k", "mrr")
@@ -161,20 +141,6 @@ def test_a_test_session_that_was_stopped_is_not_complete(two_gates: Project) -> 
     assert listed(result) == []
     assert listed(two_gates.run(*MAIN, "--collect-only")) == []
     assert listed(two_gates.run(*MAIN, "--setup-only")) == []
-
-
-def test_a_marker_in_addopts_excuses_nothing(two_gates: Project) -> None:
-    """On the command line it does; in ``addopts`` each branch could change it."""
-    two_gates.test(SKIPPED.replace("skip(", "slow("))
-    two_gates.configure('addopts = ["-m", "not slow"]', 'markers = ["slow"]')
-    git(two_gates.path, "commit", "-qam", "mark")
-    git(two_gates.path, "branch", "-f", "main")
-    deselected = f"FAILED: {FILE} (RR): its test was deselected, and not on the command line"
-    result = two_gates.run(*MAIN)
-    assert (result.ret, listed(result)) == (1, [deselected])
-    assert listed(two_gates.run(*MAIN, "-m", "slow or not slow")) == []
-    result = two_gates.run(*MAIN, "-m", "not slow")
-    assert (result.ret, listed(result)) == (0, [DESELECTED])
 
 
 def test_a_module_that_imports_its_tests_is_still_expected_to_run(two_gates: Project) -> None:

@@ -3,10 +3,6 @@
 import json
 import stat
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from project import MAIN, NEEDS_GIT, WITHOUT_AND_WITH_WORKERS, Project, text_of
@@ -39,30 +35,6 @@ for line in sys.stdin:
     query = json.loads(line)
     print(json.dumps({{"query_id": query["query_id"], "ranking": ["doc of " + query["query"]]}}))
 """
-
-
-HTTP = '[ranker]\nhttp = { url = "${SEARCH_URL}/{query}", ids = "ids" }\n'
-
-
-@contextmanager
-def serving(*, busy_at_first: bool = False) -> Iterator[str]:
-    """Serve one answer to every query, perhaps after one that says that the server is busy."""
-    asked: list[str] = []
-
-    class Answer(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            asked.append(self.path)
-            self.send_response(503 if busy_at_first and len(asked) == 1 else 200)
-            self.end_headers()
-            self.wfile.write(b'{"ids": ["filler-0"]}')
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Answer) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
 
 
 @pytest.fixture
@@ -147,12 +119,6 @@ def test_marks_and_choices_are_those_of_pytest(files: Project) -> None:
     files.run(f"{FILE}::test_floor").assert_outcomes(passed=1)
 
 
-def test_last_failed_runs_what_failed(files: Project) -> None:
-    first = files.pytester.runpytest_inprocess("-v")
-    first.assert_outcomes(passed=1, failed=1)
-    files.pytester.runpytest_inprocess("-v", "--lf").assert_outcomes(failed=1)
-
-
 def test_as_many_queries_may_fail_as_the_file_says(files: Project) -> None:
     broken = (
         "def search(text):\n    if text in ('query 3', 'query 5'):\n        raise KeyError(text)\n"
@@ -169,13 +135,6 @@ def test_a_program_is_given_as_much_time_as_the_file_says(files: Project) -> Non
     ranker = f"[ranker]\ncommand = {json.dumps(command)}\ntimeout = 0.5\n"
     files.write(FILE, GOLDEN + ranker + "[test.floor]\nat_least = { RR = 0.5 }\n")
     assert "no answer within 0.5 s" in text_of(files.run())
-
-
-def test_a_program_has_no_times_of_single_queries(files: Project) -> None:
-    times = '[test.fast]\nat_most = { "Seconds(q=0.95)" = 9 }\n'
-    files.write(FILE, GOLDEN + program(files) + times)
-    said = "is not known: its ranker did not say how long each query took; a program, for example,"
-    assert said in text_of(files.run())
 
 
 def test_collecting_starts_nothing_and_a_program_is_asked_in_its_folder(files: Project) -> None:
@@ -292,14 +251,6 @@ def test_what_cannot_work_is_refused_before_the_first_test(
         assert "Traceback" not in result_text
 
 
-def test_a_golden_set_can_be_named_by_a_variable(
-    files: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SETS", str(files.path / "golden"))
-    files.write(FILE, GOLDEN.replace("../golden", "${SETS}") + PYTHON + TESTS)
-    files.run("--snapshot-update").assert_outcomes(passed=2)
-
-
 def test_without_its_variable_only_the_tests_of_the_file_fail(
     files: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -330,29 +281,6 @@ def test_the_value_of_a_variable_in_the_url_appears_in_no_message(
     text = text_of(files.run())
     assert f"{FILE}:3: http: '${{SEARCH_URL}}/a/_search' is not a URL" in text
     assert "s3cret" not in text
-
-
-def test_the_log_of_requests_does_not_show_the_value_of_a_variable(
-    files: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with serving() as url:
-        monkeypatch.setenv("SEARCH_URL", f"{url}/s3cret")
-        files.write(FILE, GOLDEN + HTTP + "[test.floor]\nat_least = { RR = 0.5 }\n")
-        result = files.run("--log-level=INFO")
-    result.assert_outcomes(failed=1)
-    assert "s3cret" not in text_of(result)
-
-
-@pytest.mark.parametrize(("retries", "outcome"), [(1, "passed"), (0, "errors")])
-def test_a_query_is_retried_as_often_as_the_file_says(
-    files: Project, monkeypatch: pytest.MonkeyPatch, retries: int, outcome: str
-) -> None:
-    files.golden(files.queries(1))
-    with serving(busy_at_first=True) as url:
-        monkeypatch.setenv("SEARCH_URL", url)
-        test = f"retries = {retries}\n[test.all]\nat_most = {{ RR = 0.9 }}\n"
-        files.write(FILE, GOLDEN + HTTP + test)
-        files.run().assert_outcomes(**{outcome: 1})
 
 
 def test_candidates_are_on_the_leaderboard(files: Project) -> None:

@@ -178,13 +178,6 @@ def test_a_set_whose_variable_is_not_set_is_left_out(
     assert f"golden set '{path}': left out, because the environment variable" in done.stdout.str()
 
 
-def test_a_variable_can_name_a_folder(sealed: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = "${HOLDOUT}/holdout.jsonl"
-    sealed.write("pyproject.toml", CONFIGURATION.replace("${HOLDOUT}", path))
-    monkeypatch.setenv("HOLDOUT", str(Path(os.environ["HOLDOUT"]).parent))
-    assert "test_sealed[holdout] PASSED" in sealed.run().stdout.str()
-
-
 def test_a_test_of_nothing_but_a_left_out_set_says_so(
     sealed: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -460,19 +453,3 @@ def test_a_floor_says_its_value_and_bound(sealed: Project) -> None:
     assert_no_secret(sealed, done)
     assert "  RR  0.3333  below 0.9000" in done.stdout.str()
     assert "fell" not in done.stdout.str()
-
-
-SPY = """
-def pytest_runtest_logreport(report):
-    print("found", *(type(each).__name__ for each in getattr(report, "rankcheck", [])))
-"""
-
-
-def test_without_a_report_nothing_is_gathered_for_one(sealed: Project) -> None:
-    """A sealed golden set is explained by counts alone, and the other sets as in any session."""
-    sealed.write("mode", "worse")
-    sealed.write("conftest.py", SPY)
-    output = sealed.run("-s").stdout.str()
-    assert "6 gates failed on golden set 'holdout', which is sealed" in output
-    assert "GateFinding" in output
-    assert "MeasurementFinding" not in output

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from gated_test import GatedTest, MainBranch
+from gated_test import GatedTest
 from project import Project, text_of
 
 from pytest_rankcheck import GoldenSet, assert_at_most, assert_not_regressed
@@ -159,14 +159,6 @@ def test_what_is_unknown_is_noted_whichever_test_comes_first(project: Project) -
     noted = "10 of 80 ranked documents without a row"
     assert f"warning: means that may mislead: golden set 'web': {noted}" in found
     assert found.count(noted) == 1
-
-
-def test_an_edited_record_breaks_its_promise(shop: Shop) -> None:
-    main = MainBranch(shop.path.read_text("utf-8"))
-    shop.answer(WORSE)
-    shop.path.unlink()
-    shop.update()
-    assert not shop.run(main=main).passed
 
 
 def test_what_a_user_has_seen_is_named_with_its_title(shop: Shop) -> None:
