@@ -21,6 +21,7 @@ from pytest_rankcheck.files.text_files import text_of
 from pytest_rankcheck.plugin.inputs import Inputs
 from pytest_rankcheck.plugin.item_identity import RANK_FILE
 from pytest_rankcheck.plugin.lint_items import lint_of
+from pytest_rankcheck.plugin.rank_file import checks_of
 from pytest_rankcheck.plugin.rank_file_table import RankFileTable
 from pytest_rankcheck.reports.text.lint_text import lint_text
 
@@ -76,7 +77,10 @@ def _is_broken(path: Path, described: Callable[[Path], str]) -> bool:
 
 
 def _rank_file(path: Path) -> str:
-    tests = RankFileTable.read(path).values["test"]
+    table = RankFileTable.read(path)
+    tests = table.values["test"]
+    for name in tests:
+        checks_of(table, name)
     return f"rank file {quoted(path)}: {plural(len(tests), 'test')}"
 
 

@@ -138,12 +138,7 @@ def _test(
 ) -> Callable[..., None]:
     """Return a test function with the line numbers of the file, for tracebacks."""
     given = table.values["test"][name]
-    checks = {}
-    for check in (key for key in given if key in _FIXTURES):
-        try:
-            checks[check] = _check(given, check)
-        except RankcheckError as error:
-            raise table.error(("test", name, check), str(error)) from None
+    checks = checks_of(table, name)
     fixtures = list(dict.fromkeys(each for check in checks for each in _FIXTURES[check]))
     lines = [f"def test({', '.join(fixtures)}):"]
     lines += [f" checks[{check!r}]({', '.join(_FIXTURES[check])})" for check in checks]
@@ -164,6 +159,21 @@ def _test(
         paths = table.paths("test", name, "golden")
         pytest.mark.parametrize("golden_set", paths, indirect=True, ids=shown_name)(function)
     return cast("Callable[..., None]", function)
+
+
+def checks_of(table: RankFileTable, name: str) -> Mapping[str, Callable[..., None]]:
+    """Return the checks of a test, in the order of the file.
+
+    Raises:
+        ConfigurationError: a metric or the gate is unknown; the message names the line.
+    """
+    given, checks = table.values["test"][name], {}
+    for check in (key for key in given if key in _FIXTURES):
+        try:
+            checks[check] = _check(given, check)
+        except RankcheckError as error:
+            raise table.error(("test", name, check), str(error)) from None
+    return checks
 
 
 def _check(given: Mapping[str, Any], check: str) -> Callable[..., None]:

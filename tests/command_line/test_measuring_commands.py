@@ -233,7 +233,7 @@ def test_a_metric_of_a_baseline_that_is_not_known_is_shown(
 
 def test_lint_with_a_corpus(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "two.qrels").write_text("a 0 7 1\na 0 8 0\n", "utf-8")
-    (folder / "corpus.txt").write_text("007\n008\n", "utf-8")
+    (folder / "corpus.txt").write_text("doc_id\n007\n008\n", "utf-8")
     assert main(["lint", "two.qrels", "-o", "rankcheck_documents=corpus.txt"]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[2].split()[:3] == ["misspelt-id", "two.qrels:1", "2"]
