@@ -7,13 +7,13 @@ from typing import Unpack
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.assertions.entered_findings import conclude
 from pytest_rankcheck.behaviour.changed_queries import Perturb
-from pytest_rankcheck.behaviour.perturbation_limits import (
+from pytest_rankcheck.behaviour.perturbed_answers import (
     Direction,
     DirectionLimits,
     DirectionScope,
     InvarianceLimits,
+    perturbed_answers,
 )
-from pytest_rankcheck.behaviour.perturbed_answers import perturbed_answers
 from pytest_rankcheck.behaviour.repeated_ranker import RepeatedRanker
 from pytest_rankcheck.errors import ConfigurationError
 from pytest_rankcheck.explanation.answered_queries import changed_answers

@@ -27,15 +27,8 @@ Perturb = (
 )
 """Takes the text of a query, or the query, and returns another one, or several."""
 
-_SYNTAX = re.compile(
-    r"""["“„«「(\[].*["“”»」)\]]                      # quoted text, a group, a range
-      |(?<!\S)(?:AND|OR|NOT|NEAR)(?!\S)
-      |(?<!\S)(?:[+\-!]\S|[^\W\d][\w.]*:\S)        # -word, +word, !word, field:value
-      |(?<!\S)[!-/:-@\[-`{-~]+(?!\S)               # a sign on its own, such as &
-    """,
-    re.VERBOSE,
-)
-"""What queries are written with: such a query is not reordered."""
+_SYNTAX = re.compile(r"[\"“„«(\[]|(?<!\S)(AND|OR|NOT|[+\-!&])|\w:\S")
+"""What queries are written with, such as quotes, brackets and operators: they are not reordered."""
 
 _LATIN_WORD = re.compile(
     r"(?<![A-Za-zÀ-ÖØ-öø-ɏ\u0300-\u036f])[A-Za-zÀ-ÖØ-öø-ɏ]{4,}+(?![\u0300-\u036f])"

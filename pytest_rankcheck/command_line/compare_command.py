@@ -1,4 +1,4 @@
-"""``python -m pytest_rankcheck compare``: compare a ranking with an earlier one, or several."""
+"""``python -m pytest_rankcheck compare``: compare a ranking with an earlier one."""
 
 from __future__ import annotations
 
@@ -20,11 +20,9 @@ from pytest_rankcheck.command_line.shared_inputs import (
     print_summary,
     record_of,
 )
-from pytest_rankcheck.comparison.runs_comparison import compare_runs, frame_text
-from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.files.whole_files import write_whole
 from pytest_rankcheck.gates.configured_gates import gate_of
-from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.reports.findings import Note, ReportedFinding, Topic
 from pytest_rankcheck.reports.ledger import collecting
 from pytest_rankcheck.reports.report_data import report_of
@@ -40,10 +38,6 @@ def add_compare_command(commands: Commands) -> None:
     compare.add_argument("old", type=Path, help="a run or a baseline")
     compare.add_argument("new", type=Path, help="a run or a baseline")
     compare.add_argument(
-        "more", type=Path, nargs="*", help="more runs or baselines, for a table of all"
-    )
-    compare.add_argument("--against", type=Path, metavar="FILE", help="print a table against it")
-    compare.add_argument(
         "--gate",
         help='the rule that decides, such as "noninferior(margin=0.02)" (default: the gate that '
         "the old baseline was approved under, else rankcheck_gate, else no mean may fall)",
@@ -57,8 +51,6 @@ def add_compare_command(commands: Commands) -> None:
 def _compare(chosen: argparse.Namespace) -> int:
     project = ProjectInputs.of(chosen)
     golden = project.golden_set(chosen.golden)
-    if chosen.more or chosen.against:
-        return _print_table(chosen, project, golden)
     old, new = project.measured_alike((chosen.old, chosen.new), golden)
     record = record_of(old)
     usual = record.slices if record and record.slices else project.inputs.config.slices
@@ -89,26 +81,6 @@ def _compare(chosen: argparse.Namespace) -> int:
         exit_status = INVALID
     _write(paths, findings, exit_status)
     return exit_status
-
-
-def _print_table(chosen: argparse.Namespace, project: ProjectInputs, golden: GoldenSet) -> int:
-    """Print several measurements side by side, without a verdict."""
-    for name in ("gate", *_FORMATS):
-        if getattr(chosen, name) is not None:
-            raise ConfigurationError(
-                f"--{name} is for two files without --against; a table decides nothing"
-            )
-    paths = (chosen.old, chosen.new, *chosen.more)
-    measured = project.measured_alike(paths, golden)
-    runs = {str(path): evaluation for path, evaluation in zip(paths, measured, strict=True)}
-    against = str(chosen.against or chosen.old)
-    metrics = chosen_metrics(chosen, runs.get(against, measured[0]))
-    table = compare_runs(runs, golden, metrics, against=against)
-    print(table)
-    for attribute in chosen.by:
-        print(f"\n{frame_text(table.by(attribute))}")
-    print_summary([note for each in measured for note in (*document_notes(each), *tie_notes(each))])
-    return PASSED
 
 
 def _write(

@@ -107,8 +107,8 @@ class ProjectInputs:
         run = self.inputs.of_golden(golden.name).read_run(path)
         return self.inputs.evaluation(run if depth is None else run.top(depth), golden)
 
-    def measured_alike(self, paths: Sequence[Path], golden: GoldenSet) -> Sequence[Evaluation]:
-        """Return the measurements in files that are to be compared.
+    def measured_alike(self, paths: tuple[Path, Path], golden: GoldenSet) -> Sequence[Evaluation]:
+        """Return the measurements in two files that are to be compared.
 
         If no depth is given or configured, a run is cut to the depth of the baseline that it is
         compared with.
@@ -120,20 +120,19 @@ class ProjectInputs:
         records = map(_record_in, paths)
         depth = next((record.depth for record in records if record and record.depth), None)
         measured = [self.measured(path, golden, self.depth or depth) for path in paths]
-        then, *others = (
+        then, now = (
             {"depth": side.depth or "all documents"}
             | {name: repr(chosen) for name, chosen in asdict(side.conventions).items()}
             for side in measured
         )
         differences = "; ".join(
-            f"{name}: {then.get(name)} in {quoted(paths[0])}, {now.get(name)} in {quoted(path)}"
-            for path, now in zip(paths[1:], others, strict=True)
-            for name in {**then, **now}
-            if then.get(name) != now.get(name)
+            f"{name}: {then[name]} in {quoted(paths[0])}, {now[name]} in {quoted(paths[1])}"
+            for name in then
+            if then[name] != now[name]
         )
         if differences:
             raise ConfigurationError(
-                f"not comparable: {differences}. Measure all in the same way: rankcheck_depth "
+                f"not comparable: {differences}. Measure both in the same way: rankcheck_depth "
                 "says how much of a run is used, and rankcheck_conventions how it is read; a "
                 "baseline keeps what it was recorded with"
             )

@@ -7,12 +7,9 @@ data, so the same rankings are always harmed in the same way.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
-from operator import itemgetter
 from zlib import crc32
 
 import numpy as np
@@ -30,11 +27,6 @@ _TOP = 10
 _MISSPELT = re.compile(r"typo|mis-?spel|spelling", re.IGNORECASE)
 _NEGATIVE = ("0", "false", "no", "none", "(none)", "correct")
 """Attribute values that mean "no"."""
-_DATE = re.compile(
-    r"(?:^|[^a-z])(?:date|time|year|created|modified|updated|published)|Date|Time|Year"
-)
-"""The names of attributes with dates; not ``runtime`` or ``candidate``."""
-_YEARS, _FIRST_SECONDS = (1_000, 3_000), 1e8
 
 
 @dataclass(frozen=True)
@@ -62,7 +54,7 @@ class Harm:
 
 def harms(kept: KeptRankings) -> Iterator[Harm]:
     """Yield the harms that rankings can suffer, each name once."""
-    found = (*_lost(kept), *_misplaced(kept), *_of_slices(kept), *_of_dates(kept))
+    found = (*_lost(kept), *_misplaced(kept), *_of_slices(kept))
     yield from {harm.name: harm for harm in found if harm.queries}.values()
 
 
@@ -139,44 +131,6 @@ def _of_slices(kept: KeptRankings) -> Iterator[Harm]:
             if _MISSPELT.search(label) and value.lower() not in _NEGATIVE:
                 name = f"typing errors no longer corrected ({label})"
                 yield Harm(name, _each(_nothing), queries, draws=1)
-
-
-def _of_dates(kept: KeptRankings) -> Iterator[Harm]:
-    """Yield a stale index: the newest tenth of the documents with a date is missing."""
-    catalogue, documents = kept.golden.catalogue, kept.documents
-    if catalogue is None:
-        return
-    catalogue.has(documents)
-    found = (
-        (name, _newest(catalogue.values(name, documents), documents))
-        for name in catalogue.attributes
-        if _DATE.search(name)
-    )
-    attribute, newest = next(filter(itemgetter(1), found), ("", ()))
-    if newest:
-        name = f"the newest tenth of the documents missing ({attribute})"
-        change = _each(lambda query, _: kept.without(newest, query))
-        yield Harm(name, change, kept.queries, draws=1)
-
-
-def _newest(dates: Sequence[object], documents: Sequence[str]) -> Collection[str]:
-    """Return the newest tenth of the documents that have a date."""
-    moments = zip(map(_moment, dates), documents, strict=True)
-    dated = sorted((moment, doc) for moment, doc in moments if moment is not None)
-    return {doc for _, doc in dated[len(dated) - len(dated) // 10 :]}
-
-
-def _moment(value: object) -> float | None:
-    """Return a date, a year, or seconds since 1970 as a number; None for any other value."""
-    text = str(value)
-    with suppress(ValueError):
-        number = float(text)
-        if _YEARS[0] <= number <= _YEARS[1] or number >= _FIRST_SECONDS:
-            return number
-    with suppress(ValueError):
-        moment = datetime.fromisoformat(text)
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    return None
 
 
 def _each(change: Callable[[str, Generator], Sequence[str]]) -> Callable[[Generator], Change]:

@@ -15,7 +15,7 @@ case | straße | STRASSE | Straße
 word_order | red
 word_order | a a
 word_order | a b c | c b a | c a b | b c a
-word_order | 27" monitor stand | stand monitor 27" | stand 27" monitor | monitor stand 27"
+word_order | 27" monitor stand
 word_order | salt and pepper | pepper and salt | pepper salt and | and pepper salt
 word_order | 👟 shoes | shoes 👟
 word_order | Mission: Impossible | Impossible Mission:

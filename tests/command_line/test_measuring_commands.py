@@ -379,7 +379,6 @@ def test_what_may_be_wrong_with_the_documents_of_a_run_is_shown(
     for command in (
         ("show", "own.run", "--golden", "web.jsonl"),
         ("compare", "good.run", "own.run", "--golden", "web.jsonl"),
-        ("compare", "good.run", "own.run", "worse.run", "--golden", "web.jsonl"),
     ):
         main(command)
         assert SAID in " ".join(capsys.readouterr().out.split()), command

@@ -17,12 +17,7 @@ def shop(queries: int = 60) -> Evaluation:
             "locale": "de" if number % 2 else "en",
             "typo": "yes" if number % 10 == 0 else "no",
         }
-    days = {
-        doc: {"created": f"2026-01-{place:02}"}
-        for docs in rankings.values()
-        for place, doc in enumerate(docs, 1)
-    }
-    golden = GoldenSet.from_dict(grades, attributes=attributes, documents=days, name="shop")
+    golden = GoldenSet.from_dict(grades, attributes=attributes, name="shop")
     return evaluate(Run.from_dict(rankings, depth=20), golden)
 
 

@@ -51,7 +51,6 @@ def test_the_list_is_closed(kept: KeptRankings) -> None:
         "answers of locale=de halved",
         "answers of typo=no halved",
         "typing errors no longer corrected (typo=yes)",
-        "the newest tenth of the documents missing (created)",
     ]
 
 
@@ -159,36 +158,6 @@ def test_queries_that_are_spelt_correctly_are_not_misspelt() -> None:
     answered = evaluate(Run.from_dict({query: ["d", "e"] for query in of_each}), golden)
     named = [each.name for each in harms(KeptRankings(answered)) if "typing" in each.name]
     assert named == ["typing errors no longer corrected (spelling=wrong)"]
-
-
-def test_the_newest_documents_are_missing(kept: KeptRankings) -> None:
-    before, after = drawn(kept, "the newest tenth of the documents missing (created)")
-    assert after == {query: docs[:18] for query, docs in before.items()}
-
-
-@pytest.mark.parametrize(
-    ("column", "values", "is_date"),
-    [
-        ("created_at", [f"2026-01-{day:02}T10:00:00Z" for day in range(1, 21)], True),
-        ("createdAt", [1_700_000_000 + 86_400 * day for day in range(20)], True),
-        ("Release year", list(range(2_000, 2_020)), True),
-        ("time_to_read", list(range(1, 21)), False),
-        ("runtime", list(range(90, 110)), False),
-        ("candidate", [f"2026-01-{day:02}" for day in range(1, 21)], False),
-        ("time zone", [f"UTC+{hour}" for hour in range(20)], False),
-    ],
-)
-def test_dates_are_those_whose_name_and_values_say_so(
-    column: str, values: list[object], is_date: bool
-) -> None:
-    docs = [f"d{place}" for place in range(20)]
-    documents = {doc: {column: value} for doc, value in zip(docs, values, strict=True)}
-    golden = GoldenSet.from_dict({"q": {"d0": 1}}, documents=documents)
-    kept = KeptRankings(evaluate(Run.from_dict({"q": docs}), golden))
-    name = f"the newest tenth of the documents missing ({column})"
-    assert (name in {each.name for each in harms(kept)}) is is_date
-    if is_date:
-        assert drawn(kept, name)[1] == {"q": docs[:18]}
 
 
 def test_ids_may_have_what_cannot_be_encoded() -> None:

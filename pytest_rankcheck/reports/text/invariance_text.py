@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 
-from pytest_rankcheck.behaviour.perturbation_limits import DirectionLimits, InvarianceLimits
 from pytest_rankcheck.behaviour.perturbed_answers import (
     ByQuery,
+    DirectionLimits,
+    InvarianceLimits,
     PerturbationResult,
     PerturbedQuery,
 )
