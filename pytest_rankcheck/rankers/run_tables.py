@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, islice, pairwise
 
@@ -32,7 +32,7 @@ from pytest_rankcheck.files.table_batches import Batch, Column, Table
 from pytest_rankcheck.files.tables import read_table
 from pytest_rankcheck.files.text_files import Numbering
 from pytest_rankcheck.golden.golden_source import kind_of
-from pytest_rankcheck.golden.judgment_columns import QUERY_ID, is_index
+from pytest_rankcheck.golden.judgment_columns import QUERY_ID
 from pytest_rankcheck.rankers.misread_scores import MisreadScores
 from pytest_rankcheck.rankers.ranked_columns import HeldDocuments, RankedColumns, SplitQueryError
 from pytest_rankcheck.rankers.ranking import RankingRules, has_all_ranks, incomplete_ranks
@@ -78,33 +78,17 @@ def run_columns(
     if not in_order and "score" not in place and "rank" not in place:
         missing.append(_ORDER)
     if missing == [_ORDER]:
-        problem = _lacks_order(header, place.values())
-        if in_order is not None:
-            problem += ". If the rows are in order, say so: Run.from_frame(frame, in_order=True)"
-        raise RunError(f"{where} {problem}")
+        ordered = "" if in_order is None else "; or in_order=True, if the rows are in order"
+        raise RunError(
+            f"{where} has no column score or rank; it has {listed(header, 10)}. Name the column "
+            "that gives the order: columns={'score': ...}, if the highest is best (negate "
+            "distances), or columns={'rank': ...}, if it is 1, 2, 3, ... (rankcheck_columns)"
+            f"{ordered}"
+        )
     if missing:
         needed = "query_id and doc_id" if in_order else "query_id, doc_id, and score or rank"
         raise RunError(f"{where} {lacks(header, place.values(), missing)}. A run needs {needed}")
     return place
-
-
-def _lacks_order(header: Sequence[str], taken: Collection[int]) -> str:
-    """Return a clause about a missing score or rank, with both meanings of the column for it."""
-    others = (name for index, name in enumerate(header) if index not in taken)
-    free = [name for name in others if not is_index(name)]
-    column = _ORDER.near(free)
-    if column is None and len(free) == 1:
-        column = free[0]
-    has = f"has no column score or rank; it has {listed(header, 10)}"
-    if not free:
-        return f"{has}. Add the score or the rank of each document"
-    subject = f"'{quoted(column)}'" if column else "the column that gives the order"
-    key = repr(quoted(column)) if column else "..."
-    return (
-        f"{has}. Rename {subject} to rank if it is 1, 2, 3, ..., or to score if the highest is "
-        f"best (negate distances); or pass columns={{'rank': {key}}} or "
-        f"columns={{'score': {key}}} (rankcheck_columns)"
-    )
 
 
 _BATCH_ROWS = 1_000_000

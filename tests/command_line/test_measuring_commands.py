@@ -395,4 +395,4 @@ def test_ranks_that_oppose_the_scores_are_refused(
     Path("distances.run").write_text("".join(rows))
     assert main(("show", "distances.run", "--golden", "web.jsonl")) == 2
     said = capsys.readouterr().err
-    assert "distances.run: the ranks say the opposite of the scores in all queries" in said
+    assert "distances.run: the ranks say the opposite of the scores in all of the first" in said
