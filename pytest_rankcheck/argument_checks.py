@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Callable, Iterable, KeysView, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import fields
 from numbers import Integral, Real
@@ -34,11 +34,10 @@ R = TypeVar("R")
 
 
 class Kind(NamedTuple):
-    """What an annotation accepts, and how to get it."""
+    """What an annotation accepts."""
 
     words: str
     accepts: Callable[[object], bool]
-    example: str
     options: tuple[str, ...] = ()
     """The accepted texts, if only certain texts are accepted."""
 
@@ -117,7 +116,7 @@ def _options(alias: object) -> Kind | None:
     if get_origin(alias) is not Literal:
         return None
     options = get_args(alias)
-    return Kind("", lambda value: isinstance(value, str) and value in options, "", options)
+    return Kind("", lambda value: isinstance(value, str) and value in options, options)
 
 
 def _refusal(name: str, value: object, kinds: Sequence[Kind]) -> str:
@@ -129,8 +128,7 @@ def _refusal(name: str, value: object, kinds: Sequence[Kind]) -> str:
             f"{', '.join(options)}"
         )
     expected = " or ".join(kind.words for kind in kinds if kind is not _KINDS["None"])
-    given = f"{quoted(repr(value), 60)} ({type(value).__name__})"
-    return f"{name} must be {expected}, not {given}; write {kinds[0].example}"
+    return f"{name} must be {expected}, not {quoted(repr(value), 60)} ({type(value).__name__})"
 
 
 def is_number(value: object) -> TypeGuard[float]:
@@ -152,7 +150,7 @@ def _is_list(value: object) -> bool:
 
 
 def _is_ordered(value: object) -> bool:
-    return _is_list(value) and (not isinstance(value, AbstractSet) or isinstance(value, KeysView))
+    return _is_list(value) and not isinstance(value, AbstractSet)
 
 
 _FRAMES = {
@@ -173,18 +171,16 @@ def library_of_frame(value: object) -> str | None:
 
 
 _KINDS = {
-    "float": Kind("a number", is_number, "a number such as 0.05, without quotes"),
-    "int": Kind("a whole number", _is_whole, "a number such as 10, without quotes"),
-    "bool": Kind("True or False", lambda value: isinstance(value, bool), "True or False"),
-    "str": Kind("a text", lambda value: isinstance(value, str), "a text, in quotes"),
-    "None": Kind("None", lambda value: value is None, "None"),
-    "Mapping": Kind("a dict", lambda value: isinstance(value, Mapping), "a dict, in braces"),
-    "Sequence": Kind("a list", _is_list, "a list, in square brackets"),
-    "Collection": Kind("a list", _is_list, "a list, in square brackets"),
-    "Iterable": Kind("a list", _is_iterable, "a list, in square brackets"),
-    "RankedIds": Kind(
-        "a list of ids", _is_ordered, "a list of ids, best first; a set has no order"
-    ),
+    "float": Kind("a number", is_number),
+    "int": Kind("a whole number", _is_whole),
+    "bool": Kind("True or False", lambda value: isinstance(value, bool)),
+    "str": Kind("a text", lambda value: isinstance(value, str)),
+    "None": Kind("None", lambda value: value is None),
+    "Mapping": Kind("a dict", lambda value: isinstance(value, Mapping)),
+    "Sequence": Kind("a list", _is_list),
+    "Collection": Kind("a list", _is_list),
+    "Iterable": Kind("a list", _is_iterable),
+    "RankedIds": Kind("a list of ids, best first; a set has no order", _is_ordered),
 }
 _KINDS["TiedRanking"] = _KINDS["RankedIds"]
 """The kinds by annotation, without brackets."""

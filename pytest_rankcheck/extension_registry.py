@@ -28,7 +28,7 @@ _ORIGINS: dict[tuple[str, str], str] = {}
 
 
 class ExtensionRegistry:
-    """Adds formats, metrics, rankers, gates and reports.
+    """Adds formats, metrics, rankers and gates.
 
     Every method raises a `ConfigurationError` if the name is already taken by another extension or
     by pytest-rankcheck itself. Adding the same function again is allowed, because several test
@@ -154,30 +154,6 @@ class ExtensionRegistry:
 
         _note("gate", name, make, GATES)
         GATES[name] = make
-
-    def add_report(self, name: str, render: Callable[[dict[str, Any]], str]) -> None:
-        """Add a report format, which ``--rankcheck-report NAME=PATH`` writes.
-
-        Args:
-            name: for the option.
-            render: returns the text of the file. It takes the report as a dict, as
-                ``reports/report.schema.json`` describes it.
-        """
-        from pytest_rankcheck.reports.json_report import report_json
-        from pytest_rankcheck.reports.report_formats import (
-            ADDED_REPORTS,
-            REPORT_FORMATS,
-            ReportFormat,
-        )
-
-        _note("report format", name, render, REPORT_FORMATS)
-        ADDED_REPORTS[name] = ReportFormat(
-            name,
-            f"{name} report",
-            f"a report of {render.__module__}",
-            lambda report: render(report_json(report)),
-            of_comparisons=False,
-        )
 
 
 def _format(

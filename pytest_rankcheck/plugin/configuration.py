@@ -14,7 +14,7 @@ from pytest_rankcheck.errors import ConfigurationError, listed, quoted, suggesti
 from pytest_rankcheck.plugin.given_options import given_options
 from pytest_rankcheck.plugin.option_table import Config
 from pytest_rankcheck.plugin.options import PATH, VARIABLE, OptionRow, option_rows
-from pytest_rankcheck.reports.report_formats import REPORT_FORMATS, report_format
+from pytest_rankcheck.reports.report_formats import REPORT_FORMATS
 
 CONFIG = pytest.StashKey[Config]()
 
@@ -39,11 +39,8 @@ def _report_rows() -> dict[str, OptionRow]:
 
 
 def report_paths(config: pytest.Config) -> dict[str, Path]:
-    """Return where reports are written, by format; a format may be unknown."""
+    """Return where reports are written, by format."""
     given = {name: row.on_command_line(config) for name, row in _report_rows().items()}
-    for text in option_rows(Config)["added_reports"].on_command_line(config):
-        name, _, file = text.partition("=")
-        given[name.strip()] = file.strip()
     return {name: config.invocation_params.dir / file for name, file in given.items() if file}
 
 
@@ -85,8 +82,7 @@ def read_configuration(config: pytest.Config) -> Config:
         _refuse_unknown_sets(values["sealed"], values["golden"])
     reports = report_paths(config)
     for name in reports:
-        option = name if name in REPORT_FORMATS else "report"
-        report_format(name).check(f"--rankcheck-{option}")
+        REPORT_FORMATS[name].check(f"--rankcheck-{name}")
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     return Config(
         **values,

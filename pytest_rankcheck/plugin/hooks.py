@@ -55,7 +55,7 @@ PRINTED = pytest.StashKey[Any]()
 _DEPENDENCIES = pytest.StashKey[tuple[object, ...]]()
 """The fixtures from which the cached evaluation of the session was made."""
 _NEEDED = {
-    "golden_set": ("golden_paths", "doc_ids"),
+    "golden_set": ("golden_paths",),
     "session_log": ("log_paths",),
     "evaluation": ("metrics",),
     "baseline": ("gates",),
@@ -71,7 +71,7 @@ class Specifications:
 
     @pytest.hookspec
     def pytest_rankcheck_register(self, registry: ExtensionRegistry) -> None:
-        """Add formats, metrics, ranker adapters, gates and reports.
+        """Add formats, metrics, ranker adapters and gates.
 
         It is called once in each test session, and once in each worker of pytest-xdist, before
         configuration is read. Implement it in a plugin or in the root folder's ``conftest.py``.

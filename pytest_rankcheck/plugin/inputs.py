@@ -108,11 +108,6 @@ class Inputs:
             own._judged = self._judged
         return self._of_golden[lines]
 
-    @property
-    def doc_ids(self) -> Sequence[DocIdRule | None]:
-        """How ids are mapped in general and for each configured golden set."""
-        return [self.of_golden(name).doc_id for name in ("", *map(shown_name, self.config.golden))]
-
     @cached_property
     def doc_id(self) -> DocIdRule | None:
         """How the ids of one golden set and its runs are mapped; None if they are not."""

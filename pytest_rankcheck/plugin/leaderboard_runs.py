@@ -11,7 +11,6 @@ import pytest
 
 from pytest_rankcheck.comparison.runs_comparison import compare_runs
 from pytest_rankcheck.errors import ConfigurationError, MetricWarning, RankcheckError, quoted
-from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric, metrics_of, usual_metrics
 from pytest_rankcheck.plugin.inputs import Inputs
 from pytest_rankcheck.plugin.item_findings import SHOWN
@@ -62,18 +61,20 @@ def _leaderboard(
     evaluation = next(iter(measured.values()))
     golden = evaluation.golden
     own, known = inputs.rankers.name, inputs.config.ranker
-    # The ranker that tests compare with a record: a folder may have one of its own.
-    gated = [
-        finding.ranker
+    gates = [
+        finding
         for finding in findings
         if isinstance(finding, GateFinding) and finding.golden_set == golden.name
-        if finding.baseline_file is not None
     ]
+    # The ranker that tests compare with a record: a folder may have one of its own.
+    gated = [each.ranker for each in gates if each.baseline_file is not None]
     ships = next(name for name in (own, *gated, *measured) if name in measured)
     if known and not inputs.config.run and (ships == own or len(measured) == 1):
         measured = {known: measured.pop(ships), **measured}  # the name that people know
         ships = known
-    metrics = _metrics(inputs.metrics, evaluation, findings)
+    named = [*(Metric.parse(each.metric) for each in gates), *inputs.metrics]
+    fitting = [metric for metric in named if evaluation.fits(metric)]
+    metrics = metrics_of(fitting or usual_metrics(evaluation.depth))
     failures: dict[str, str] = {}
     for name, specification in inputs.config.candidates.items():
         origin = RankerOrigin("rankcheck_candidates", name, name, session.path, inputs)
@@ -90,16 +91,3 @@ def _leaderboard(
             failures[name] = f"{type(error).__name__}: {reason}"
     board = compare_runs(measured, golden, metrics, against=ships)
     return LeaderboardFinding(board, failures)
-
-
-def _metrics(
-    configured: Sequence[Metric], evaluation: Evaluation, findings: Sequence[ReportedFinding]
-) -> Sequence[Metric]:
-    """Return the metrics that tests gated on a golden set, and the configured ones."""
-    gated = [
-        Metric.parse(finding.metric)
-        for finding in findings
-        if isinstance(finding, GateFinding) and finding.golden_set == evaluation.golden.name
-    ]
-    fitting = [metric for metric in (*gated, *configured) if evaluation.fits(metric)]
-    return metrics_of(fitting or usual_metrics(evaluation.depth))

@@ -263,18 +263,9 @@ class Config:
         "how many documents of each ranking a baseline keeps, to show what moved (default 10)",
     )
 
-    # --- reports; each format has an option of its own too
-
     unjudged_depth: int = setting(
         whole_number(1, 10),
         "how many documents of each ranking --rankcheck-unjudged looks at (default: 10)",
-    )
-
-    added_reports: Mapping[str, str] = flag(
-        pairs("chat=report.txt"),
-        "write a report in a format that an extension adds (may be given several times)",
-        name="report",
-        metavar="NAME=PATH",
     )
 
     # --- given by others

@@ -14,7 +14,7 @@ import pytest
 from pytest_rankcheck.errors import RankcheckError, quoted
 from pytest_rankcheck.files.whole_files import write_whole
 from pytest_rankcheck.plugin.configuration import CONFIG, report_paths
-from pytest_rankcheck.reports.report_formats import report_format
+from pytest_rankcheck.reports.report_formats import REPORT_FORMATS
 
 if TYPE_CHECKING:
     from pytest_rankcheck.reports.findings import ReportedFinding
@@ -80,11 +80,11 @@ def _report(
 
 def _written(config: pytest.Config, paths: Mapping[str, Path], report: Report) -> Iterator[str]:
     for name, path in paths.items():
-        title = report_format(name).titled(report)
+        title = REPORT_FORMATS[name].titled(report)
         shown_path = min(os.path.relpath(path, config.invocation_params.dir), str(path), key=len)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(path, report_format(name).text(report))
+            write_whole(path, REPORT_FORMATS[name].text(report))
         except (OSError, ImportError, RankcheckError) as failure:
             why = getattr(failure, "strerror", None) or failure
             yield f"{title} cannot be written to {quoted(shown_path, 300)}: {why}"

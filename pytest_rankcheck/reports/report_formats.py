@@ -9,11 +9,11 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
+from pytest_rankcheck.errors import ConfigurationError
 from pytest_rankcheck.remedies import install
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from pytest_rankcheck.reports.report_data import Report
 
@@ -26,8 +26,8 @@ class ReportFormat(NamedTuple):
     title: str
     """What is written, for messages; ``{documents}`` is the number of documents to judge."""
     help: str
-    function: str | Callable[[Report], str]
-    """Returns the text of a `Report`: the function, or its place, ``package.module:function``."""
+    function: str
+    """The place of the function that returns its text: ``package.module:function``."""
     needs: tuple[str, ...] = ()
     """Modules that must be installed."""
     install: str = ""
@@ -56,8 +56,6 @@ class ReportFormat(NamedTuple):
 
     def text(self, report: Report) -> str:
         """Return a report as the text of a file."""
-        if not isinstance(self.function, str):
-            return self.function(report)
         module, _, function = self.function.partition(":")
         text = getattr(import_module(module), function)(report)
         assert isinstance(text, str)
@@ -100,23 +98,7 @@ REPORT_FORMATS = {
 }
 """The formats by name, in the order in which reports are written."""
 
-ADDED_REPORTS: dict[str, ReportFormat] = {}
-"""The formats of extensions, which ``--rankcheck-report NAME=PATH`` writes."""
-
 
 def show_queries(names: Iterable[str]) -> bool:
     """Return whether any of these formats shows every query."""
-    return any(report_format(name).of_queries for name in names)
-
-
-def report_format(name: str) -> ReportFormat:
-    """Return the format with this name.
-
-    Raises:
-        ConfigurationError: it is unknown; the nearest one is suggested.
-    """
-    formats = {**REPORT_FORMATS, **ADDED_REPORTS}
-    if name not in formats:
-        nearest = suggestion(name, formats) or f"; the formats are {', '.join(formats)}"
-        raise ConfigurationError(f"unknown report format '{quoted(name)}'{nearest}")
-    return formats[name]
+    return any(REPORT_FORMATS[name].of_queries for name in names)

@@ -56,10 +56,6 @@ def starts_with(word):
     return lambda path: path.is_file() and path.read_bytes().startswith(word)
 
 
-def chat(report):
-    return "\\n".join(f"{gate['metric']}: {gate['verdict']}" for gate in report["gates"])
-
-
 def strict(least=0.0):
     return Gate.tolerance(abs=least)
 
@@ -73,7 +69,6 @@ def pytest_rankcheck_register(registry):
         "engine", lambda ranker: isinstance(ranker, Engine), lambda engine: engine.find
     )
     registry.add_gate("strict", strict)
-    registry.add_report("chat", chat)
 '''
 
 TEST = """
@@ -119,20 +114,16 @@ def extended(project: Project) -> Project:
 @pytest.mark.slow
 def test_an_extension_adds_formats_a_metric_an_adapter_and_a_gate(extended: Project) -> None:
     extended.run_apart("--snapshot-update").assert_outcomes(passed=4)
-    result = extended.run_apart("--rankcheck-report=chat=out/chat.txt")
+    result = extended.run_apart()
     result.assert_outcomes(passed=4)
     assert "FirstGrade" in text_of(result)
-    assert "chat report written to out/chat.txt" in text_of(result)
-    assert "FirstGrade: at least 2.0000" in (extended.path / "out/chat.txt").read_text("utf-8")
-    result = extended.run_apart("--rankcheck-report=chta=out/chat.txt")
-    assert "unknown report format 'chta'; did you mean 'chat'?" in text_of(result)
 
 
 def test_a_name_that_is_taken_is_a_usage_error(extended: Project) -> None:
-    extended.write("extension.py", f'{EXTENSION}    registry.add_report("html", chat)\n')
+    extended.write("extension.py", f'{EXTENSION}    registry.add_gate("significant", strict)\n')
     result = extended.run_apart()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert "report format 'html' of extension.chat has the" in text_of(result)
+    assert "gate 'significant' of extension.strict has the" in text_of(result)
 
 
 @pytest.mark.slow

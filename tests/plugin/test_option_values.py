@@ -11,6 +11,7 @@ from pytest_rankcheck.plugin.configuration import all_option_rows
 from pytest_rankcheck.plugin.inputs import Inputs
 from pytest_rankcheck.plugin.option_table import Config
 from pytest_rankcheck.plugin.options import Given
+from pytest_rankcheck.rankers.allowed_failures import most_failures
 
 ROWS = {row.ini or row.flag: row for row in all_option_rows().values()}
 READING = "rankcheck_session_reading"
@@ -47,14 +48,6 @@ def test_an_invalid_value_is_an_error_that_names_the_option() -> None:
             ("rankcheck_depth", value, f"{value} is invalid; give a whole number from 1 on")
             for value in ("many", "1e3", "2.5", "-1", "0")
         ),
-        *(
-            (
-                "rankcheck_failures",
-                value,
-                f"'{value}' is not a number such as 2, or a share such as 1%",
-            )
-            for value in ("-1", "two", "1.5", "101%", "1%%", "-1%", "nan%", "inf%")
-        ),
         ("rankcheck_candidates", ["a = x:y", "a = x:z"], "two lines are for 'a'; keep one"),
         (
             "rankcheck_candidates",
@@ -84,6 +77,12 @@ def test_an_invalid_value_is_an_error_that_names_the_option() -> None:
             parsed(name, value)
         assert str(raised.value).startswith(name)
         assert says in str(raised.value)
+
+
+def test_what_may_fail_is_a_number_or_a_share() -> None:
+    for value in ("-1", "two", "1.5", "101%", "1%%", "-1%", "nan%", "inf%"):
+        with pytest.raises(ConfigurationError, match=f"'{value}' is not a number such as 2, or a"):
+            most_failures(value, 80)
 
 
 def test_an_input_that_cannot_be_used_is_an_error_that_names_the_option(tmp_path: Path) -> None:
