@@ -11,12 +11,14 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import MISSING, fields, is_dataclass
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, NoReturn, get_args, get_origin, get_type_hints
 
 from pytest_rankcheck.errors import BaselineError, quoted
+from pytest_rankcheck.files.packed_files import first_bytes
 from pytest_rankcheck.files.whole_files import readable_json
 
 FORMAT_NAME = "pytest-rankcheck baseline"
@@ -24,6 +26,7 @@ FORMAT_VERSION = 4
 
 _BROKEN = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 """What reading raises if something is missing, of another type or out of range."""
+_SAMPLE = 200
 _POINTER = "version https://git-lfs"
 _DAMAGES = {
     r"(?m)^<{7}(?: |\r?$)": "unresolved merge conflict: two branches have changed this baseline",
@@ -153,6 +156,13 @@ def is_foreign(text: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
+
+
+def is_record(path: Path) -> bool:
+    """Return whether a file says that it is a baseline; otherwise it may be a run."""
+    with suppress(BaselineError):
+        return f'"format": "{FORMAT_NAME}"'.encode() in first_bytes(path, _SAMPLE, BaselineError)
+    return False
 
 
 # --- fields as JSON, and back --------------------------------------------------------------------

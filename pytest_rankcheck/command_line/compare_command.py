@@ -18,7 +18,6 @@ from pytest_rankcheck.command_line.shared_inputs import (
     add_measurement_options,
     chosen_metrics,
     print_summary,
-    record_of,
 )
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.files.whole_files import write_whole
@@ -35,12 +34,12 @@ _FORMATS = [name for name, report in REPORT_FORMATS.items() if report.of_compari
 def add_compare_command(commands: Commands) -> None:
     """Add the command ``compare`` to the parser."""
     compare = commands.add_parser("compare", help="compare a ranking with an earlier one")
-    compare.add_argument("old", type=Path, help="a run or a baseline")
-    compare.add_argument("new", type=Path, help="a run or a baseline")
+    compare.add_argument("old", type=Path, help="a run")
+    compare.add_argument("new", type=Path, help="a run")
     compare.add_argument(
         "--gate",
-        help='the rule that decides, such as "noninferior(margin=0.02)" (default: the gate that '
-        "the old baseline was approved under, else rankcheck_gate, else no mean may fall)",
+        help='the rule that decides, such as "noninferior(margin=0.02)" (default: '
+        "rankcheck_gate, else no mean may fall)",
     )
     for name in _FORMATS:
         compare.add_argument(f"--{name}", type=Path, metavar="PATH", help="write the report")
@@ -51,9 +50,8 @@ def add_compare_command(commands: Commands) -> None:
 def _compare(chosen: argparse.Namespace) -> int:
     project = ProjectInputs.of(chosen)
     golden = project.golden_set(chosen.golden)
-    old, new = project.measured_alike((chosen.old, chosen.new), golden)
-    record = record_of(old)
-    usual = record.slices if record and record.slices else project.inputs.config.slices
+    old, new = (project.measured(path, golden) for path in (chosen.old, chosen.new))
+    usual = project.inputs.config.slices
     slices = chosen.by or [name for name in usual if name in golden.attributes]
     inconclusive = project.inputs.config.inconclusive
     paths = {name: path for name in _FORMATS if (path := getattr(chosen, name)) is not None}
@@ -64,8 +62,8 @@ def _compare(chosen: argparse.Namespace) -> int:
         evidence=True,
     ) as ledger:
         for metric in chosen_metrics(chosen, old):
-            text = chosen.gate or (record.gate(metric) if record else None)
-            gate = gate_of(text) if text else project.inputs.gates.gate(golden.name, metric)
+            configured = project.inputs.gates.gate(golden.name, metric)
+            gate = gate_of(chosen.gate) if chosen.gate else configured
             try:
                 assert_not_regressed(new, old, metric, gate=gate, by=slices)
             except AssertionError as failure:

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pytest_rankcheck.baselines.baseline_path import is_baseline_path
-from pytest_rankcheck.baselines.record_file import content_of_text
-from pytest_rankcheck.baselines.recorded_evaluation import is_record
+from pytest_rankcheck.baselines.record_file import content_of_text, is_record
 from pytest_rankcheck.command_line.shared_inputs import (
     BLOCKED,
     PASSED,

@@ -6,13 +6,12 @@ import argparse
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.baselines.recorded_evaluation import MeasuredRecord, is_record
-from pytest_rankcheck.errors import BaselineError, ConfigurationError, quoted
+from pytest_rankcheck.baselines.record_file import is_record
+from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.files.file_patterns import matches_any
 from pytest_rankcheck.golden.golden_set import GoldenSet
@@ -95,91 +94,33 @@ class ProjectInputs:
             path = configured[0]
         return self.inputs.golden_set(path)
 
-    def measured(self, path: Path, golden: GoldenSet, depth: int | None = None) -> Evaluation:
-        """Return the measurement in a file: a run, cut to a depth, or a baseline.
+    def measured(self, path: Path, golden: GoldenSet) -> Evaluation:
+        """Return the measurement of the run in a file, cut to the configured depth.
 
         Raises:
-            RankcheckError: the file is neither, or does not fit the golden set.
+            RankcheckError: the file is not a run, or does not fit the golden set.
         """
-        record, depth = _record_in(path), depth or self.depth
-        if record is not None:
-            return Evaluation(MeasuredRecord(record, golden, path.name))
+        if not matches_any(path):
+            raise ConfigurationError(f"{quoted(path)} does not exist")
+        if is_record(path):
+            what = "a baseline, which a test session compares with"
+            raise ConfigurationError(f"{quoted(path)} is {what}; give a run")
         run = self.inputs.of_golden(golden.name).read_run(path)
-        return self.inputs.evaluation(run if depth is None else run.top(depth), golden)
-
-    def measured_alike(self, paths: tuple[Path, Path], golden: GoldenSet) -> Sequence[Evaluation]:
-        """Return the measurements in two files that are to be compared.
-
-        If no depth is given or configured, a run is cut to the depth of the baseline that it is
-        compared with.
-
-        Raises:
-            ConfigurationError: they were measured at different depths or by different conventions.
-            RankcheckError: as in `measured`.
-        """
-        records = map(_record_in, paths)
-        depth = next((record.depth for record in records if record and record.depth), None)
-        measured = [self.measured(path, golden, self.depth or depth) for path in paths]
-        then, now = (
-            {"depth": side.depth or "all documents"}
-            | {name: repr(chosen) for name, chosen in asdict(side.conventions).items()}
-            for side in measured
-        )
-        differences = "; ".join(
-            f"{name}: {then[name]} in {quoted(paths[0])}, {now[name]} in {quoted(paths[1])}"
-            for name in then
-            if then[name] != now[name]
-        )
-        if differences:
-            raise ConfigurationError(
-                f"not comparable: {differences}. Measure both in the same way: rankcheck_depth "
-                "says how much of a run is used, and rankcheck_conventions how it is read; a "
-                "baseline keeps what it was recorded with"
-            )
-        return measured
-
-
-def _record_in(path: Path) -> Record | None:
-    """Return the record in a baseline file; None for a run.
-
-    Raises:
-        BaselineError: the baseline is invalid.
-    """
-    if not matches_any(path):
-        raise BaselineError(f"{quoted(path)} does not exist")
-    return Record.load(path) if is_record(path) else None
+        return self.inputs.evaluation(run if self.depth is None else run.top(self.depth), golden)
 
 
 def add_measurement_options(command: argparse.ArgumentParser) -> None:
     """Add the options that choose the golden set, the metrics and the slices."""
     add_project_options(command)
-    usual = f"those of the baseline, else {' and '.join(USUAL_METRICS)}"
+    usual = " and ".join(USUAL_METRICS)
     add_repeated(command, "--metric", "NAME", "a metric, such as nDCG@10", usual)
-    usual = "compare: those of the baseline, else rankcheck_slices"
+    usual = "compare: rankcheck_slices"
     add_repeated(command, "--by", "ATTRIBUTE", "also use its slices", usual)
 
 
-def record_of(evaluation: Evaluation) -> Record | None:
-    """Return the record that an evaluation was restored from; None if it was measured now."""
-    source = evaluation.source
-    return source.record if isinstance(source, MeasuredRecord) else None
-
-
 def chosen_metrics(chosen: argparse.Namespace, evaluation: Evaluation) -> list[Metric]:
-    """Return the metrics named on the command line, else those of a record, else the usual ones.
-
-    Raises:
-        ConfigurationError: none is named, and the record gates none.
-    """
-    names: Sequence[str] = chosen.metric
-    if not names:
-        record = record_of(evaluation)
-        names = record.gated if record else usual_metrics(evaluation.depth)
-    if not names:
-        raise ConfigurationError(
-            f"{quoted(evaluation.name)} gates no metric; name one with --metric"
-        )
-    return [Metric.parse(name) for name in names]
+    """Return the metrics named on the command line, or else the usual ones."""
+    return [*map(Metric.parse, chosen.metric or usual_metrics(evaluation.depth))]
 
 
 def mean_findings(

@@ -6,8 +6,7 @@ import argparse
 from pathlib import Path
 
 from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.baselines.record_file import FORMAT_NAME
-from pytest_rankcheck.baselines.recorded_evaluation import is_record
+from pytest_rankcheck.baselines.record_file import FORMAT_NAME, is_record
 from pytest_rankcheck.command_line.shared_inputs import (
     PASSED,
     Commands,
@@ -17,8 +16,7 @@ from pytest_rankcheck.command_line.shared_inputs import (
     mean_findings,
     print_summary,
 )
-from pytest_rankcheck.errors import ConfigurationError, quoted
-from pytest_rankcheck.files.file_patterns import matches_any
+from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.text.measurement_notes import document_notes, evaluation_notes
 from pytest_rankcheck.reports.text.wording import number_text
@@ -34,8 +32,6 @@ def add_show_command(commands: Commands) -> None:
 
 def _show(chosen: argparse.Namespace) -> int:
     file: Path = chosen.file
-    if not matches_any(file):
-        raise ConfigurationError(f"{quoted(file)} does not exist")
     if chosen.golden is None and file.exists() and is_record(file):
         _show_record(file)
         return PASSED

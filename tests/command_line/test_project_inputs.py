@@ -123,9 +123,11 @@ def test_gates_slices_conventions_and_depth_are_the_configured_ones(
     assert "1.0000 -> 0.8500" in capsys.readouterr().out, "at rank 2 nothing is found"
     assert main([*compared, "-o", "rankcheck_depth=2"]) == 1
     assert "1.0000 -> 0.9250" in capsys.readouterr().out
-    ini.write_text("[pytest]\nrankcheck_conventions = ties=input\n", "utf-8")
-    assert main(["compare", "base.json", "worse.run", "--golden", "web.jsonl"]) == 2
-    assert "ties: 'doc_id' in base.json, 'input' in worse.run" in capsys.readouterr().err
+    ini.write_text("[pytest]\nrankcheck_conventions = missing=error\n", "utf-8")
+    lines = (folder / "worse.run").read_text("utf-8").splitlines(keepends=True)
+    (folder / "worse.run").write_text("".join(lines[9:]), "utf-8")
+    assert main(compared) == 2
+    assert "lacks judged queries" in capsys.readouterr().err
 
 
 def test_ranks_with_gaps_are_read_as_configured(
