@@ -93,8 +93,7 @@ def lacks(header: Sequence[str], taken: Collection[int], missing: Sequence[Role]
     meant = {role.name: near for role in missing if (near := role.near(free)) is not None}
     misspelt = " and ".join(f"'{quoted(column)}'" for column in meant.values())
     hint = f". {'Is' if len(meant) == 1 else 'Are'} {misspelt} misspelt?" if meant else "."
-    only = free[0] if len(free) == 1 else "..."  # of several, any guess may be wrong
-    columns = meant or {missing[0].name: only}
+    columns = meant or {missing[0].name: "..."}
     pairs = ", ".join(f"'{name}': '{quoted(column)}'" for name, column in columns.items())
     todo = f". Rename its columns, or map them, such as columns={{{pairs}}} (rankcheck_columns)"
     names = ", ".join(f"'{role.name}'" for role in missing)

@@ -60,15 +60,6 @@ ATTRIBUTE, CANDIDATE = "attribute:", "candidate:"
 _INDEX_NAME = re.compile(
     r"|Unnamed: \d+(_level_\d+)?(\.\d+)*|__index_level_\d+__|index|level_0", re.ASCII
 )
-_WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_ANSWERED = re.compile(
-    r"(?<![a-z])(retriev|return|rank|predict|recommend|source|result|hit|context|score|position"
-    r"|found|fetch|match|neighbo|candidat|citation|cited|snippet|top_?k(?![a-z]))"
-)
-"""The beginnings of words for what a ranker answered."""
-_JUDGED = re.compile(r"(?<![a-z])(relevan|expect|reference|gold|truth|correct|ideal|judg|gt)")
-"""The beginnings of words for what people chose, also among sources or results."""
-
 Key = TypeVar("Key", bound=Hashable)
 
 
@@ -112,16 +103,12 @@ def _require(place: Mapping[str, int], header: Sequence[str], builder: ContentsB
             f"{where}: {in_index[0]} is in the index of the DataFrame; call reset_index()"
         )
     if missing:
-        answers = [] if GRADE.name in place else answers_among(header)
-        taken = (*place.values(), *map(header.index, answers))
         hint = ""
-        if answers and DOC_ID in missing:
-            hint = f". {answer_refused(answers[0], GRADE.name)}"
-        elif GRADE in missing:
+        if GRADE in missing:
             hint = (
                 ". If each row is relevant (a click, a purchase), give grades=1 (rankcheck_grades)"
             )
-        raise GoldenSetError(f"{where} {lacks(header, taken, missing)}{hint}")
+        raise GoldenSetError(f"{where} {lacks(header, place.values(), missing)}{hint}")
 
 
 def _refuse_run(place: Mapping[str, int], header: Sequence[str], builder: ContentsBuilder) -> None:
@@ -143,20 +130,6 @@ def refuse_misspelt_text(names: Sequence[str], where: str) -> None:
     near = Role(TEXT.name, ()).near(names)
     if near is not None:
         raise GoldenSetError(f"{where} {lacks(names, (), [TEXT])}")
-
-
-def answers_among(names: Iterable[str]) -> Sequence[str]:
-    """Return the columns or keys named like answers of a ranker, not judgments of people."""
-    words = ((name, _WORD_START.sub("_", name).lower()) for name in names)
-    return [name for name, text in words if _ANSWERED.search(text) and not _JUDGED.search(text)]
-
-
-def answer_refused(name: str, needed: str) -> str:
-    """Return why a column or key of `answers_among` is not a judgment, and what is needed."""
-    return (
-        f"'{quoted(name)}' is named like what a ranker answered, and would make that ranker "
-        f"perfect; add '{needed}', which people judged"
-    )
 
 
 def columns_in_words(columns: Mapping[str, str]) -> str:

@@ -89,7 +89,7 @@ MALFORMED = [
         '{"query_id": "q", "relevance": ["d"]}',
         '"relevance" is not an object.*the key is "relevant"',
     ),
-    ('{"query": "x", "docs": ["d"]}', 'no "query_id"; its keys are query, docs; write'),
+    ('{"query": "x", "docs": ["d"]}', 'no "query_id"; its keys are query, docs. Say'),
     ('{"query_id": "q", "relevance": {"": 1}}', "a document id is empty"),
     ('{"query_id": "q", "relevance": {"d": "x"}}', r"the grade of document 'd' is 'x' \(str\)"),
     ('{"query_id": "q", "relevance": {"d": []}}', r"'\[\]' \(list\), not a finite number"),

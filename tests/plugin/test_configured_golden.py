@@ -156,7 +156,7 @@ def test_the_meanings_of_columns_are_those_of_the_readers(tmp_path: Path) -> Non
 
 def test_hints_name_the_option_beside_the_keyword(tmp_path: Path) -> None:
     for file, text, option in (
-        ("g.csv", "query_id,doc_id,lab", "columns={'relevance': 'lab'} (rankcheck_columns)"),
+        ("g.csv", "query_id,doc_id,lab", "columns={'relevance': '...'} (rankcheck_columns)"),
         ("g.csv", "query_id,doc_id,lab", "give grades=1 (rankcheck_grades)"),
         (
             "g.csv",

@@ -15,7 +15,6 @@ HEADS = {
     "pyproject.toml": '[tool.pytest.ini_options]\npythonpath = ["."]\n',
     "pytest.ini": "[pytest]\npythonpath = .\n",
 }
-TEST = "def test_rr(evaluation):\n    assert evaluation.mean('RR') == 1\n"
 FLOOR = """
 from pytest_rankcheck import assert_at_least
 
@@ -49,8 +48,6 @@ def pasted(project: Project, file: str, lines: Lines) -> Sequence[Lines]:
     raise AssertionError(f"{rounds} do not help")
 
 
-CASE = {"case": "c1", "prompt": "red", "docs": ["d1"], "locale": "en"}
-OTHER = {"asked": "hat", "answered_by": {"d1": 2}}
 ENGINE = "def search(text):\n    return [{}]\n"
 
 
@@ -94,26 +91,6 @@ def test_a_list_may_be_written_as_in_toml() -> None:
         ([], []),
     ):
         assert listed_lines(lines) == expected
-
-
-@pytest.mark.parametrize("set_before", [[], ["query_id=case"], ["a: query_id=case"]])
-def test_columns_of_golden_sets_of_different_shapes(
-    project: Project, set_before: list[str]
-) -> None:
-    """Each printed line holds what is set, and names the golden set that it is for."""
-    project.write("golden/a.json", json.dumps([CASE]))
-    project.write("golden/b.json", json.dumps([OTHER]))
-    project.write("engine.py", ENGINE.format('"d1"'))
-    project.test(TEST)
-    lines = {
-        "rankcheck_golden": json.dumps(["golden/a.json", "golden/b.json"]),
-        "rankcheck_ranker": json.dumps("engine:search"),
-        "rankcheck_columns": json.dumps(set_before),
-    }
-    *_, last = pasted(project, "pyproject.toml", lines)
-    columns = json.loads(last["rankcheck_columns"])
-    assert columns[: len(set_before)] == set_before
-    assert {"a: relevance=docs", "b: query=asked", "b: relevance=answered_by"} <= {*columns}
 
 
 def test_ids_of_golden_sets_of_different_shapes(project: Project) -> None:

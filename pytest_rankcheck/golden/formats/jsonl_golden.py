@@ -24,7 +24,7 @@ from pytest_rankcheck.golden.formats.retrieval_cases import how_to_read
 from pytest_rankcheck.golden.golden_contents import SCALE, Contents
 from pytest_rankcheck.golden.golden_source import Source, checked_id
 from pytest_rankcheck.golden.judgment_batches import add_table
-from pytest_rankcheck.golden.judgment_columns import TEXT, answer_refused, answers_among
+from pytest_rankcheck.golden.judgment_columns import TEXT
 from pytest_rankcheck.golden.query import Query
 
 _EXPECT = "expect"
@@ -57,10 +57,7 @@ def _refuse_misspelt_relevance(
     near = Role("relevance", ()).near(list(entry))
     for key, value in entry.items():
         grades = list(value.values()) if isinstance(value, dict) else []
-        has_grades = bool(grades) and all(map(builder.reader.is_grade, grades))
-        if has_grades and answers_among([key]):
-            raise GoldenSetError(f'{where}: no "relevance". {answer_refused(key, "relevance")}')
-        if key == near or has_grades:
+        if key == near or (grades and all(map(builder.reader.is_grade, grades))):
             raise _misplaced(key, "relevance", "{}", where)
 
 
@@ -72,8 +69,7 @@ def _add_entry(builder: ContentsBuilder, entry: dict[str, object], where: str) -
         near = next((key for key in entry if key not in _KEYS and suggestion(key, _KEYS[:1])), None)
         hint = f"; is '{quoted(near)}' misspelt?" if near else ""
         what = "" if builder.queries else "valid JSON, but not a golden set: "
-        keys = how_to_read(entry if not builder.queries else dict.fromkeys(entry), builder.source)
-        raise GoldenSetError(f'{where}: {what}no "query_id"{hint}; {keys}')
+        raise GoldenSetError(f'{where}: {what}no "query_id"{hint}; {how_to_read(entry)}')
     query_id = checked_id(entry.pop("query_id"), '"query_id"', where)
     texts = [key for key in entry if isinstance(entry[key], str)]
     if "query" not in entry and (misspelt := _NEARLY_QUERY.near(texts)) is not None:

@@ -13,12 +13,12 @@ them, such as Quepid's export of a case, or JSON lines.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
+from pytest_rankcheck.errors import GoldenSetError, listed, quoted
 from pytest_rankcheck.files.delimited_tables import Role, index_of_roles
 from pytest_rankcheck.files.format_registry import FileSample, Format
-from pytest_rankcheck.files.json_files import first_of, is_nested, objects_of, read_json, with_named
+from pytest_rankcheck.files.json_files import first_of, objects_of, read_json, with_named
 from pytest_rankcheck.files.packed_files import unpacked_suffix
 from pytest_rankcheck.files.plain_values import flat
 from pytest_rankcheck.files.yaml_files import YamlObject, read_yaml
@@ -27,12 +27,7 @@ from pytest_rankcheck.golden.expected_text import EXPECTED_TEXT
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source, checked_id
 from pytest_rankcheck.golden.json_tree import Node
-from pytest_rankcheck.golden.judgment_columns import (
-    answer_refused,
-    answers_among,
-    columns_in_words,
-    columns_line,
-)
+from pytest_rankcheck.golden.judgment_columns import columns_in_words
 from pytest_rankcheck.golden.query import Query
 
 _ID = Role("query_id", ("id", "qid", "queryid"))
@@ -41,7 +36,6 @@ _TEXT = Role("query", _TEXTS)
 _LISTS = ("relevant", "relevant_docs", "expected_documents", "expected_ids")
 _RELEVANT = Role("relevance", (*_LISTS, "reference_context_ids", "ratings"))
 _ROLES = (_ID, _TEXT, _RELEVANT, Role(EXPECTED_TEXT, ()))
-_HELP = 'write {"q1": {"d3": 2}}, map keys (rankcheck_columns: query=a.b) or see docs/extending.md'
 _YAML_ENDINGS = (".yaml", ".yml")
 _START = re.compile(r"---\s*$|%YAML|-( +[\w\"' -]+:(\s|$)| *\{)|[\w-]+:\s*$")
 """The beginning of YAML, for files whose names do not say that they are YAML."""
@@ -60,7 +54,7 @@ def read(source: Source) -> Contents:
                 f"{columns_in_words(keys)}; use the same keys in all entries (here: "
                 f"{listed([key for key, _ in entry.pairs()], 10)})"
             )
-        keys = keys or _complete(found, entry, source)
+        keys = keys or _complete(found, entry)
         _add_case(builder, entry, keys)
     guessed = {role: key for role, key in keys.items() if key not in (role, columns.get(role))}
     return builder.built(guessed_keys=guessed)
@@ -103,42 +97,25 @@ def _keys_of(entry: Node, source: Source) -> dict[str, str]:
     return keys
 
 
-def _complete(keys: dict[str, str], entry: Node, source: Source) -> dict[str, str]:
+def _complete(keys: dict[str, str], entry: Node) -> dict[str, str]:
     """Return the keys of the first entry, which needs a query and relevant documents."""
-    values = {key: child.value for key, child in entry.pairs()}
     is_judged = "relevance" in keys or EXPECTED_TEXT in keys
     for role, what in ((_TEXT, "query"), (_RELEVANT, "relevant documents")):
         if role.name not in keys and not (role is _RELEVANT and is_judged):
-            raise GoldenSetError(f"{entry.where}: no {what}; {how_to_read(values, source)}")
+            raise GoldenSetError(
+                f"{entry.where}: no {what}; {how_to_read(each for each, _ in entry.pairs())}"
+            )
     return keys
 
 
-def how_to_read(entry: Mapping[str, object], source: Source) -> str:
-    """Return the end of an error: the keys of the first entry, and how to read them."""
-    keys = f"its keys are {listed(list(entry), 10) or 'none'}"
-    answers = answers_among(entry)
-    nested = [key for key, value in entry.items() if is_nested(value)]
-    given = with_named(entry, source.columns.values())
-    columns = {role: key for role, key in source.columns.items() if key in given}
-    others = [key for key in entry if key not in (*_TEXTS, *columns.values())]
-    ids = [key for key in others if key in _ID.names or suggestion(key, ["query_id"])]
-    if ids:
-        columns.setdefault("query_id", ids[0])
-    single = () if answers or nested else ((_RELEVANT, str),)
-    for role, types in ((_TEXT, str), (_RELEVANT, (list, dict)), *single):
-        taken = (*columns.values(), *answers, *nested)
-        fitting = [key for key, value in entry.items() if isinstance(value, types)]
-        fitting = [key for key in fitting if key not in taken]
-        if fitting and role.name not in columns:
-            columns[role.name] = fitting[next(iter(role.among(fitting)), 0)]
-    if answers and _RELEVANT.name not in columns:
-        return f"{keys}. {answer_refused(answers[0], 'expected_ids')}"
-    if not columns.keys() >= {_TEXT.name, _RELEVANT.name}:
-        return f"{keys}; {_HELP}"
-    if "query_id" not in columns and columns["query"] == "query":
-        columns["query_id"] = "query"
-    columns = {role: key for role, key in columns.items() if key != role}
-    return f"{keys}; to read them, say what they are, such as {columns_line(columns, source)}"
+def how_to_read(keys: Iterable[str]) -> str:
+    """Return the end of an error: the keys of an entry, and how to say what they mean."""
+    return (
+        f"its keys are {listed([*keys], 10) or 'none'}. Say which is the query and which holds the "
+        'documents that people judged: rankcheck_columns = ["query=KEY", "relevance=KEY"] '
+        "(pyproject.toml; columns= in Python), with a.b for a key within another; or write "
+        '{"q1": {"d3": 2}}, or see docs/extending.md'
+    )
 
 
 def _add_case(builder: ContentsBuilder, entry: Node, keys: Mapping[str, str]) -> None:
@@ -181,8 +158,7 @@ def _is_case(entry: Mapping[str, object], columns: Mapping[str, str]) -> bool:
         return True
     names = [*_RELEVANT.names]
     if "query_id" not in entry:
-        lists = (key for key, value in entry.items() if isinstance(value, list))
-        names += (EXPECTED_TEXT, *answers_among(lists))
+        names.append(EXPECTED_TEXT)
     return "relevance" not in entry and any(name in entry for name in names)
 
 
