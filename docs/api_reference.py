@@ -104,7 +104,7 @@ GROUPS = (
     Group(
         "Similarity of rankings",
         "metrics.md#two-rankings-of-one-query",
-        "rbo overlap jaccard kendall_tau kendall_distance top_k_kendall spearman tau_ap",
+        "rbo overlap jaccard top_k_kendall tau_ap",
     ),
     Group(
         "Search sessions",
@@ -125,7 +125,7 @@ GROUPS = (
 INTERNAL = {
     "ComparedValues": "size is_same test_name effective_size is_coarse",
     "Comparison": "answers places other_places all_ids all_units by_earlier_terms slice_places "
-    "crossing tops",
+    "tops",
     "Differences": "gains degrees",
     "Evaluation": "fits refuse_no_value differences_at recorded_metrics slice_places "
     "computed cluster_names gaps weights_of averaged "
@@ -135,7 +135,7 @@ INTERNAL = {
     "Gate": "refuse_misfit",
     "GoldenSet": "kind columns catalogue",
     "JudgedHits": "about",
-    "Metric": "of definition needs_grades compute weights gain kind",
+    "Metric": "of definition compute weights gain kind",
     "Paired": "contributions counted at",
     "Record": "slice_places cluster_names text weights_of kind averaged unknown",
     "Run": "columns rankings with_facts with_rankings without_own_documents",

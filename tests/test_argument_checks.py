@@ -107,7 +107,7 @@ def test_what_is_right_is_accepted() -> None:
     assert_mrr_at_least(EVALUATION, 0, k=np.int64(5))
     assert len(GOLDEN.subset(pd.Index(["q1"]))) == len(GOLDEN.subset({"q1": 1})) == 1
     assert evaluate(run=RUN, golden=GOLDEN).mean("RR") == 0.75
-    assert isinstance(compare(EVALUATION, Record.of(EVALUATION, [Metric("RR")])), Comparison)
+    assert isinstance(compare(EVALUATION, Record.of(EVALUATION, [Metric.parse("RR")])), Comparison)
     assert Run.from_frame(Frame({"query_id": ["q"], "doc_id": ["d"], "score": [1.0]}))["q"] == (
         "d",
     )

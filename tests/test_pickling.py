@@ -75,12 +75,12 @@ def instances() -> Iterator[object]:
     evaluation, sessions = evaluate(run_of(0), golden), evaluate_sessions(log)
     comparison = compare(evaluation, evaluate(run_of(1), golden))
     unpaired = compare(sessions, evaluate_sessions(log_of("B")))
-    gate, ndcg = Gate.tolerance(abs=0.0), Metric("nDCG@5")
+    gate, ndcg = Gate.tolerance(abs=0.0), Metric.parse("nDCG@5")
     verdict = gate.decide(comparison, ndcg, by="locale")
     yield from (golden, golden.query("q1"), golden.lint()[0], run_of(0), evaluation, comparison)
     yield from (evaluation.source.hits[0], comparison.values(ndcg), comparison.moved("q1")[0])
     yield from (comparison.unjudged("nDCG@5"), verdict, verdict.overall, gate, gate.rule)
-    yield from (log, sessions, next(log.states()), unpaired.values(Metric("SuccessRate")))
+    yield from (log, sessions, next(log.states()), unpaired.values(Metric.parse("SuccessRate")))
     yield from (evaluate_part(run_of(0), golden), Record.of(evaluation, [ndcg]))
     yield from (ndcg, check_metric("RR"), Conventions(no_relevant="exclude"))
     yield Expectation.in_top(3, "d1", query="q1")
@@ -149,7 +149,7 @@ def test_a_metric_is_the_same_with_all_its_parameters() -> None:
         given = ",".join(f"{key}={NEEDED[key]}" for key in required)
         names.append(f"{entry.name}({given}){at}")
     for name in names:
-        parsed = Metric(name)
+        parsed = Metric.parse(name)
         assert sent(parsed) == parsed
         assert hash(sent(parsed)) == hash(parsed)
 
@@ -163,8 +163,8 @@ def test_a_metric_of_ones_own_must_be_registered_where_it_arrives(
         """Whether anything was bought."""
         return np.zeros(len(hits.retrieved))
 
-    pickled = pickle.dumps(Metric("Bought@5"))
-    assert pickle.loads(pickled) == Metric("Bought@5")
+    pickled = pickle.dumps(Metric.parse("Bought@5"))
+    assert pickle.loads(pickled) == Metric.parse("Bought@5")
     from pytest_rankcheck.metrics import metric_registry
 
     monkeypatch.delitem(metric_registry._NAMES, "bought")

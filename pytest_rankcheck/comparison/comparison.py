@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from functools import cached_property
-from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,16 +19,15 @@ from pytest_rankcheck.comparison.measurement import (
     places_in,
     recorded_values,
 )
-from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.metrics.metric_names import Metric, MetricLike, usual_metrics
+from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.statistics.run_noise import RunNoise
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from pytest_rankcheck.comparison.cause import Cause
-    from pytest_rankcheck.comparison.rank_changes import Crossing, Move
+    from pytest_rankcheck.comparison.rank_changes import Move
     from pytest_rankcheck.comparison.unjudged_documents import TopDocuments, Unjudged
     from pytest_rankcheck.comparison.unpaired_values import Unpaired
 
@@ -326,31 +324,6 @@ class Comparison(QueryOverlap):
 
         sides = self.evaluation, self.other
         return unjudged_between(*sides, values, self._documents, in_full=in_full)
-
-    def crossing(self, values: ComparedValues) -> Crossing | None:
-        """Return how many relevant documents crossed the cutoff; None if none or unknown."""
-        from pytest_rankcheck.comparison.rank_changes import crossing_between
-
-        return crossing_between(self.evaluation, self.other, values)
-
-    def _repr_html_(self) -> str:
-        """Return the table for a notebook: each metric, and how certain its change is."""
-        import pandas as pd
-
-        recorded = self.other.recorded_metrics
-        metrics = (self.evaluation.computed if recorded is None else recorded) or usual_metrics(
-            self.evaluation.depth
-        )
-        rows = []
-        for metric in metrics:
-            low, high = self.interval(metric)
-            row = _row_of(self.values(metric))
-            rows.append({**row, "95% from": low, "to": high, "p of a fall": self.p(metric)})
-        frame = pd.DataFrame(rows, index=pd.Index([str(m) for m in metrics], name="metric"))
-        title = f"{self.evaluation.name} on {self.evaluation.golden.name}, compared"
-        table = frame.to_html(float_format="{:.4f}".format)
-        size = plural(len(self.query_ids), "query", "queries")
-        return f"<p><b>{escape(quoted(title))}</b>, {size}</p>{table}"
 
     def __repr__(self) -> str:
         return f"Comparison({len(self.query_ids)} queries of {self.evaluation!r})"

@@ -3,6 +3,9 @@
 A better ranker finds unjudged documents, which count as not relevant. So do those that it no longer
 shows. The bounds are the differences if only the new ones at the top had the highest grade, or only
 those that left it (compare the residual of Moffat and Zobel, TOIS 2008, for one ranking).
+
+Documents that a replayed log never showed are unjudged too: nobody could select them. A ranker that
+finds new documents therefore looks bad, and one that drops such documents looks good.
 """
 
 from __future__ import annotations
@@ -12,18 +15,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import count, repeat
 from typing import NamedTuple
 
 import numpy as np
 
-from pytest_rankcheck.array_types import FloatArray, IntArray
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired
 from pytest_rankcheck.comparison.measurement import Measured, Tops
 from pytest_rankcheck.comparison.rank_changes import TOP, top_of, tried
 from pytest_rankcheck.errors import MetricError
 from pytest_rankcheck.evaluation.conventions import Conventions, meant, settled
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.recorded_precision import as_recorded
 from pytest_rankcheck.evaluation.run_golden_join import hits_of_lists
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_names import Metric
@@ -96,7 +99,7 @@ def unjudged_between(
         return _NOTHING  # without irrelevant documents, all others are unjudged
     k = top_of(evaluation, other, values.metric)
     documents = documents_of(k)
-    found = documents.counts_of(values.query_ids)
+    found = [documents.by_query[query_id] for query_id in values.query_ids]
     shares = max(1, k * len(found))
     highest = max(evaluation.golden.scale, 1.0)
     is_known = can_rejudge(evaluation, values.metric) and (
@@ -107,14 +110,13 @@ def unjudged_between(
         is_wanted = is_known and (in_full or of_new > 0)
         return documents.difference(values, of_new, of_left) if is_wanted else math.nan
 
-    totals = QueryTop(*found.sum(axis=0).tolist())
     return Unjudged(
         k=k,
-        documents=totals.new,
-        queries=int(np.count_nonzero(found[:, _NEW])),
-        left=totals.left,
-        judged_before=totals.judged_before / shares,
-        judged_after=totals.judged_after / shares,
+        documents=sum(len(each.new) for each in found),
+        queries=sum(bool(each.new) for each in found),
+        left=sum(len(each.left) for each in found),
+        judged_before=sum(each.judged_before for each in found) / shares,
+        judged_after=sum(each.judged_after for each in found) / shares,
         if_irrelevant=bound(0.0, 0.0),
         if_relevant=bound(highest, 0.0),
         if_left_relevant=bound(0.0, highest),
@@ -123,25 +125,22 @@ def unjudged_between(
 
 
 class QueryTop(NamedTuple):
-    """The numbers of documents of each kind at the top of a query's two rankings."""
+    """What is at the top of a query's two rankings."""
 
     judged_before: int
-    """Documents with a negative grade do not count."""
+    """How many documents are judged; those with a negative grade do not count."""
     judged_after: int
-    new: int
-    """Unjudged documents that are only in the top now."""
-    left: int
-    """Unjudged documents that were only in the top before."""
-
-
-_NEW, _LEFT = QueryTop._fields.index("new"), QueryTop._fields.index("left")
+    new: Sequence[str]
+    """The unjudged documents that are only in the top now."""
+    left: Sequence[str]
+    """The unjudged documents that were only in the top before."""
 
 
 class TopDocuments:
-    """The first documents of the queries of both sides, joined with their judgments once.
+    """The first documents of the queries of both sides, with their judgments.
 
-    In queries with unjudged documents that are new in the top or left it, these and the judged ones
-    are numbered. So the rankings stay joined whatever grades the numbers get.
+    The rankings of queries with unjudged documents that are new in the top, or left it, are joined
+    once for all metrics, with each pair of grades that these documents could have.
 
     Args:
         evaluation: what is measured now.
@@ -152,31 +151,16 @@ class TopDocuments:
 
     def __init__(self, evaluation: Evaluation, other: Measured, before: Tops, now: Tops) -> None:
         self._evaluation, self._other = evaluation, other
-        self._numbered: dict[str, Sequence[str]] = {}
-        self._joined: dict[int, JudgedHits] = {}
-        counts: list[QueryTop] = []
-        given: list[float] = []
-        self._new: list[int] = []
-        self._left: list[int] = []
+        self._joined: dict[tuple[int, float, float], JudgedHits] = {}
+        self.by_query: dict[str, QueryTop] = {}
         for query_id in evaluation.query_ids:
             grades = evaluation.golden.grades(query_id)
             then, top = before.get(query_id, ()), now.get(query_id, ())
             new, left = _only_in(top, then, grades), _only_in(then, top, grades)
             judged = _judged(then, grades), _judged(top, grades)
-            counts.append(QueryTop(*judged, len(new), len(left)))
-            if new or left:
-                self._numbered[query_id] = [*grades, *new, *left]
-                middle = len(given) + len(grades) + len(new)
-                self._new += range(middle - len(new), middle)
-                self._left += range(middle, middle + len(left))
-                given += [*grades.values(), *repeat(0.0, len(new) + len(left))]
-        self._given = np.array([*given, np.nan])  # for places past the end
-        self._counts = np.array(counts, dtype=np.int64).reshape(-1, len(QueryTop._fields))
-        self._place_of = {query_id: place for place, query_id in enumerate(self._numbered)}
-
-    def counts_of(self, query_ids: Iterable[str]) -> IntArray:
-        """Return a row for each query, with the columns of `QueryTop`."""
-        return self._counts[np.array(self._evaluation.places(query_ids), dtype=np.intp)]
+            self.by_query[query_id] = QueryTop(*judged, new, left)
+        self._changed = {each: top for each, top in self.by_query.items() if top.new or top.left}
+        self._place_of = {query_id: place for place, query_id in enumerate(self._changed)}
 
     def difference(self, pairs: Paired, of_new: float, of_left: float) -> float:
         """Return the difference of the means if all new ones, and all that left, had these grades.
@@ -184,52 +168,41 @@ class TopDocuments:
         NaN if those that left have a grade above 0 and the values before cannot be computed.
         """
         ids = pairs.query_ids
-        at = [place for place, query_id in enumerate(ids) if query_id in self._numbered]
+        at = [place for place, query_id in enumerate(ids) if query_id in self._changed]
         if not at:
             return pairs.difference
         knows_before = can_rejudge(self._other, pairs.metric)
-        if not knows_before and of_left > 0 and self.counts_of(ids)[:, _LEFT].any():
+        if not knows_before and of_left > 0 and any(self._changed[ids[n]].left for n in at):
             return math.nan
-        grades = self._given.copy()
-        grades[self._new], grades[self._left] = of_new, of_left
         among = [self._place_of[ids[place]] for place in at]
 
         def rejudged(side: Measured, values: FloatArray) -> FloatArray:
-            changed = values.copy()
-            changed[at] = self._values(pairs.metric, self._numbers(side), among, grades)
+            changed, hits = values.copy(), self._hits(side, of_new, of_left)
+            changed[at] = _counted(pairs.metric, hits, self._evaluation.conventions)[among]
             return changed
 
         after = rejudged(self._evaluation, pairs.after)
         before = rejudged(self._other, pairs.before) if knows_before else pairs.before
         return replace(pairs, before=before, after=after).counted().difference
 
-    def _numbers(self, side: Measured) -> JudgedHits:
-        """Return the judged hits of one side, with the numbers of the documents as their grades."""
-        if id(side) not in self._joined:
-            rankings, start = side.tops(), count()
-            numbers = [dict(zip(docs, start, strict=False)) for docs in self._numbered.values()]
+    def _hits(self, side: Measured, of_new: float, of_left: float) -> JudgedHits:
+        """Return the judged hits of one side, of the queries that changed."""
+        key = id(side), of_new, of_left
+        if key not in self._joined:
+            golden, rankings = self._evaluation.golden, side.tops()
+            grades = [
+                {
+                    **golden.grades(query_id),
+                    **dict.fromkeys(top.new, of_new),
+                    **dict.fromkeys(top.left, of_left),
+                }
+                for query_id, top in self._changed.items()
+            ]
             # A query that was added since has no earlier ranking.
-            own = [rankings.get(each, ()) for each in self._numbered]
-            found = hits_of_lists(own, numbers, 0.0)
-            self._joined[id(side)] = found
-        return self._joined[id(side)]
-
-    def _values(
-        self, metric: Metric, numbers: JudgedHits, places: Sequence[int], grades: FloatArray
-    ) -> FloatArray:
-        own, ideal = (
-            grades[np.nan_to_num(each[places], nan=-1).astype(np.intp)]
-            for each in (numbers.grades, numbers.ideal)
-        )
-        hits = replace(
-            numbers,
-            ranks=numbers.ranks[places],
-            grades=own,
-            retrieved=numbers.retrieved[places],
-            ideal=-np.sort(-ideal, axis=1),
-            max_grade=max(self._evaluation.golden.scale, float(np.nanmax(ideal))),
-        )
-        return _counted(metric, hits, self._evaluation.conventions)
+            own = [rankings.get(each, ()) for each in self._changed]
+            scale = max(golden.scale, *(max(each.values()) for each in grades))
+            self._joined[key] = hits_of_lists(own, grades, scale)
+        return self._joined[key]
 
 
 def _judged(top: Sequence[str], grades: Mapping[str, float]) -> int:
@@ -237,10 +210,12 @@ def _judged(top: Sequence[str], grades: Mapping[str, float]) -> int:
     return len([doc for doc in grades.keys() & top if grades[doc] >= 0])
 
 
-def _only_in(top: Sequence[str], other: Sequence[str], grades: Mapping[str, float]) -> list[str]:
+def _only_in(
+    top: Sequence[str], other: Sequence[str], grades: Mapping[str, float]
+) -> Sequence[str]:
     """Return the unjudged documents of a top that another one lacks."""
     if top == other:
-        return []
+        return ()
     return [doc for doc in dict.fromkeys(top) if doc not in grades and doc not in other]
 
 
@@ -296,3 +271,85 @@ def values_under(
 def _counted(metric: Metric, hits: JudgedHits, conventions: Conventions) -> FloatArray:
     values = meant(metric, conventions).compute(hits)
     return settled(metric, values, np.asarray((hits.ideal > 0).any(axis=1)), conventions)
+
+
+# --- documents that a replayed log never showed ---------------------------------------------------
+
+
+def unseen_between(
+    evaluation: Evaluation, other: Measured, values: Paired
+) -> tuple[int, float, float]:
+    """Return how many documents count as the top, and how much of it was never shown.
+
+    These are the shares of the top now and of the top before, in [0, 1], in searches where the log
+    showed other documents. A document at the same rank on both sides does not count, because it
+    cannot change the difference.
+
+    Args:
+        evaluation: what is measured now, on a replay.
+        other: what it is compared with.
+        values: the values of a metric on both sides.
+    """
+    k = top_of(evaluation, other, values.metric)
+
+    def share(here: Measured, there: Measured) -> float:
+        ids = values.query_ids
+        tops = ((each, here.ranking(each)[:k], there.ranking(each)[:k]) for each in ids)
+        return _share(tops, evaluation)
+
+    return k, share(evaluation, other), share(other, evaluation)
+
+
+def without_unseen(evaluation: Evaluation, values: Paired) -> Paired | None:
+    """Return the values with documents that were never shown left out of the rankings now.
+
+    Those below them move up (condensed lists: Sakai, Alternatives to Bpref, SIGIR 2007), so no
+    unseen document can lower a value. None if the rankings are not known to their ends, or the
+    metric cannot be computed again.
+
+    Args:
+        evaluation: what is measured now, on a replay.
+        values: the values of a metric on both sides.
+    """
+    golden, metric = evaluation.golden, values.metric
+    if evaluation.known_depth is not None or not can_rejudge(evaluation, metric):
+        return None
+    shown = [set(golden.candidates_of(query_id)) for query_id in values.query_ids]
+    condensed = [
+        [doc_id for doc_id in evaluation.ranking(query_id) if doc_id in seen]
+        for query_id, seen in zip(values.query_ids, shown, strict=True)
+    ]
+    after = values_under(
+        metric,
+        condensed,
+        [dict(golden.grades(query_id)) for query_id in values.query_ids],
+        max_grade=golden.scale,
+        conventions=evaluation.conventions,
+    )
+    return replace(values, after=as_recorded(after)).counted()
+
+
+def unseen_share(evaluation: Evaluation, k: int = TOP) -> float:
+    """Return the share of the top k of all queries that was never shown, in [0, 1]."""
+    tops = ((each, evaluation.ranking(each)[:k], ()) for each in evaluation.query_ids)
+    return _share(tops, evaluation)
+
+
+def _share(
+    tops: Iterable[tuple[str, Sequence[str], Sequence[str]]], evaluation: Evaluation
+) -> float:
+    """Return the share of documents that were never shown.
+
+    Args:
+        tops: a query, its top, and the documents that do not count at the same places.
+        evaluation: the evaluation on the golden set.
+    """
+    unseen = documents = 0
+    for query_id, top, same in tops:
+        shown = set(evaluation.golden.candidates_of(query_id))
+        documents += len(top)
+        unseen += sum(
+            doc_id not in shown and (place >= len(same) or same[place] != doc_id)
+            for place, doc_id in enumerate(top)
+        )
+    return unseen / documents if documents else 0.0

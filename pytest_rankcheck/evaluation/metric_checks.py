@@ -55,24 +55,14 @@ def _outside_range(values: FloatArray, metric: Metric, query_ids: Sequence[str])
 
 
 def warn_if_uninformative(metric: Metric, golden: JudgedQueries) -> None:
-    """Warn about a ``rel`` above every grade, and metrics that the judgments make pointless."""
+    """Warn about a ``rel`` above every grade."""
     rel = dict(metric.parameters).get("rel")
-    golden_name = f"{golden.kind} '{quoted(golden.name)}'"
     if isinstance(rel, (int, float)) and rel > golden.max_grade:
-        text = (
-            f"{metric}: nothing is relevant, because no grade of {golden_name} reaches "
-            f"{rel:g} (the highest is {golden.max_grade:g}); lower rel"
+        warn_caller(
+            f"{metric}: nothing is relevant, because no grade of {golden.kind} "
+            f"'{quoted(golden.name)}' reaches {rel:g} (the highest is {golden.max_grade:g}); "
+            "lower rel"
         )
-    elif metric.needs_grades and {
-        grade for grade in golden.columns.distinct_grades if grade > 0
-    } == {golden.scale}:
-        text = (
-            f"{metric} distinguishes grades, but {golden_name} is binary: its only grade above 0 "
-            f"is {golden.max_grade:g}; use a binary metric such as AP or RBP, or judge in grades"
-        )
-    else:
-        return
-    warn_caller(text)
 
 
 def refuse_constant(metric: Metric, duplicates: Duplicates) -> None:

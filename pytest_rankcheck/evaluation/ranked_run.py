@@ -259,10 +259,8 @@ class RankedRun(Source):
             raise MetricError(f"{metric} of run '{name}' is not known: {self._why_untimed}")
         longest = np.nanmax([*self.run.seconds.values()])
         known = {**self.run.seconds, **dict.fromkeys(self.run.failed, longest)}
-        asked = {query_id: number for number, query_id in enumerate(known)}
         seconds = [known.get(query_id, np.nan) for query_id in self.query_ids]
-        order = [asked.get(query_id, len(asked)) for query_id in self.query_ids]
-        return Timings(np.array(seconds, dtype=np.float64), np.array(order, dtype=np.int64))
+        return Timings(np.array(seconds, dtype=np.float64))
 
     def inputs(self, metric: Metric) -> Iterator[tuple[MetricInput, Sequence[str]]]:
         """Yield the judged hits, the whole run or the times."""

@@ -13,7 +13,7 @@ import numpy as np
 from pytest_rankcheck.comparison.cause import CauseKind
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.comparison import Comparison
-from pytest_rankcheck.comparison.rank_changes import TOP, top_of
+from pytest_rankcheck.comparison.rank_changes import TOP, crossing_between, top_of
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.explanation.bounds import Bound, Bounded, bounded_places
@@ -201,7 +201,7 @@ def _failures(
         part = verdict.leading if len(verdicts) == 1 else verdict.overall
         told = verdict_numbers(verdict, in_full=in_full, has_evidence=in_full)
         interval = whole_interval(comparison.evaluation, metric)
-        crossing = comparison.crossing(part.pairs)
+        crossing = crossing_between(comparison.evaluation, comparison.other, part.pairs)
         yield MetricFailure(metric, told, interval=interval, crossing=crossing)
 
 

@@ -61,7 +61,7 @@ def with_replay_evidence(
 
     If too many of them are at the top, all decisions of a verdict are inconclusive.
     """
-    from pytest_rankcheck.comparison.unseen_documents import unseen_between, without_unseen
+    from pytest_rankcheck.comparison.unjudged_documents import unseen_between, without_unseen
 
     replay = comparison.evaluation.golden.replay
     assert replay is not None

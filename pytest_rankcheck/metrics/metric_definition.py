@@ -48,9 +48,6 @@ KINDS: Mapping[str, MeasurementKind] = {
 }
 """The kind for each unit of a metric, and for metrics with one value of the whole run."""
 
-Graded = bool | Callable[[Mapping[str, Value]], bool]
-"""Whether a metric needs more than two grades to be informative, perhaps by its parameters."""
-
 JUDGED_ONLY = Parameter(
     "judged_only",
     default=False,
@@ -89,7 +86,6 @@ class Definition:
     trec_eval: tuple[str, ...] = ()
     aggregate: Aggregate = "arithmetic"
     unit: Unit = "query"
-    graded: Graded = field(default=False, compare=False)
     ir_measures: str | None = None
     """The name in ir_measures, if that library computes the metric; else None."""
 

@@ -69,13 +69,10 @@ class WholeRun:
 
 @dataclass(frozen=True, slots=True)
 class Timings:
-    """How long a ranker took for each of Q queries, asked one by one."""
+    """How long a ranker took for each of Q queries."""
 
     seconds: FloatArray
     """``[Q]`` in seconds; NaN if unknown."""
-
-    order: IntArray
-    """``[Q]`` how many queries were asked before it."""
 
     def __post_init__(self) -> None:
         make_read_only(self)

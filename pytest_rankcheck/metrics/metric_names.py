@@ -56,42 +56,18 @@ _NAME_AT = re.compile(r"([A-Za-z]\w*)_at_(\d{1,9})")
 _Numbers = TypeVar("_Numbers", float, FloatArray)
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric with its parameters and cutoff, such as ``Metric("nDCG(gain=exponential)@10")``.
-
-    Args:
-        definition: the metric's whole name, as `parse` takes it; or a registered definition.
-        parameters: every parameter in canonical form, if a definition is given.
-        cutoff: the cutoff, if a definition is given.
-
-    Raises:
-        MetricError: as in `parse`.
-    """
+    """A metric with its parameters and cutoff; ``Metric.parse("nDCG@10")`` makes one."""
 
     definition: Definition
-    parameters: tuple[tuple[str, Value], ...]
+    parameters: tuple[tuple[str, Value], ...] = ()
     """Every parameter with its value in canonical form, defaults included."""
-    cutoff: int | None
+    cutoff: int | None = None
 
-    def __init__(
-        self,
-        definition: MetricLike | Definition,
-        parameters: tuple[tuple[str, Value], ...] = (),
-        cutoff: int | None = None,
-    ) -> None:
-        if not isinstance(definition, Definition):
-            if parameters != () or cutoff is not None:
-                raise MetricError(
-                    "Metric takes the whole name, such as Metric('nDCG@10'); for a name and its "
-                    f"parts, write Metric.of({quoted(repr(definition), 60)}, cutoff, "
-                    "parameter=value)"
-                )
-            parsed = Metric.parse(definition)
-            definition, parameters, cutoff = parsed.definition, parsed.parameters, parsed.cutoff
-        object.__setattr__(self, "definition", definition)
-        object.__setattr__(self, "parameters", parameters)
-        object.__setattr__(self, "cutoff", cutoff)
+    def __post_init__(self) -> None:
+        if not isinstance(self.definition, Definition):
+            raise MetricError("write Metric.parse('nDCG@10') to make a metric from its name")
 
     @staticmethod
     def parse(text: MetricLike) -> Metric:
@@ -177,12 +153,6 @@ class Metric:
         if self.definition.aggregate != "by_judged" or judged is None:
             return self.kind.for_each(given)
         return judged if given is None else judged * given
-
-    @property
-    def needs_grades(self) -> bool:
-        """Whether the metric needs more than two grades to be informative."""
-        graded = self.definition.graded
-        return graded(dict(self.parameters)) if callable(graded) else graded
 
     def __reduce__(self) -> tuple[Callable[[MetricLike], Metric], tuple[str]]:
         """Pickle only the name: the metric must also be registered where it is unpickled."""

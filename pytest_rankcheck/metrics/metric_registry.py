@@ -7,9 +7,8 @@ import inspect
 import keyword
 import pkgutil
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import TypedDict, Unpack
 
@@ -20,7 +19,6 @@ from pytest_rankcheck.metrics.metric_definition import (
     KINDS,
     At,
     Definition,
-    Graded,
     MetricFunction,
     Spelling,
     Synonyms,
@@ -31,7 +29,7 @@ from pytest_rankcheck.metrics.name_grammar import advice_on
 
 _FAMILIES = "pytest_rankcheck.metrics.families."
 """The package of the functions of our own metrics."""
-_MOST_USED = ("gain", "relevant_positions", "relevant_shares", "average_precision")
+_MOST_USED = ("gain", "relevant_documents", "average_precision")
 """The families that are searched first for a name: those of nDCG, RR, P, R and AP."""
 
 _DEFINITIONS: dict[str, Definition] = {}
@@ -54,7 +52,6 @@ class Declared(TypedDict, total=False):
     trec_eval: tuple[str, ...]
     aggregate: Aggregate
     unit: Unit
-    graded: Graded
 
 
 def metric(
@@ -92,18 +89,14 @@ def metric(
             takes the trails of sessions instead of judged hits; ``"run"`` for a metric whose
             function takes all rankings at once; or ``"time"`` for one whose function takes the
             timings of the queries.
-            graded: whether the metric needs more than two grades to be informative.
 
     Returns:
         A decorator that registers a function and returns it unchanged.
 
     Raises:
-        MetricError: an argument is unknown, a name is invalid or taken, the range is invalid, or
+        MetricError: a name is invalid or taken, the range is invalid, or
             the function does not accept the parameters.
     """
-    for word in declared.keys() - Declared.__annotations__.keys():
-        hint = suggestion(word, Declared.__annotations__)
-        raise MetricError(f"{quoted(name)}: @metric has no argument '{quoted(word)}'{hint}")
     names = (name, *declared.get("aliases", ()), *declared.get("spellings", ()))
     _check_declaration(names, parameters, declared.get("range", (0.0, 1.0)))
 
@@ -119,7 +112,7 @@ def metric(
                 name=name,
                 compute=compute,
                 summary=summary.partition("\n")[0],
-                reference=said.get("Source", f"the function {FunctionOrigin.of(compute)}"),
+                reference=said.get("Source", f"the function {_place(compute)}"),
                 formula=said.get("Formula", ""),
                 use=said.get("Use", ""),
                 parameters={each.name: _explained(each, said) for each in every},
@@ -140,19 +133,17 @@ def _explained(parameter: Parameter, said: Mapping[str, str]) -> Parameter:
 
 def _add(entry: Definition) -> None:
     """Add a metric to the registry; a new definition of the same function replaces the old one."""
-    origin = FunctionOrigin.of(entry.compute)
-    if not origin.module.startswith(_FAMILIES):
+    if not entry.compute.__module__.startswith(_FAMILIES):
         _load_families()  # so that our own names count as taken
     words = {word.casefold(): word for word in (entry.name, *entry.aliases, *entry.spellings)}
     holders = {word: _NAMES[folded] for folded, word in words.items() if folded in _NAMES}
     for word, holder in holders.items():
-        held_by = FunctionOrigin.of(holder.compute)
-        if not origin.redefines(held_by):
-            ours = held_by.module.startswith(_FAMILIES)
-            whose = "of pytest-rankcheck" if ours else f"({held_by})"
+        if _origin(entry.compute) != _origin(holder.compute):
+            ours = holder.compute.__module__.startswith(_FAMILIES)
+            whose = "of pytest-rankcheck" if ours else f"({_place(holder.compute)})"
             raise MetricError(
                 f"the metric name '{word}' is already taken by {holder.name} {whose}; "
-                f"give another name to the metric of {origin}"
+                f"give another name to the metric of {_place(entry.compute)}"
             )
     replaced = list(holders.values())
     for old in replaced:
@@ -249,47 +240,26 @@ def _load_families() -> None:
     _DEFINITIONS.update(in_order)
 
 
-_INTERACTIVE = "__main__"
-"""The module of a notebook's cells; each execution of a cell counts as its own file."""
-
 _EVERY_METRIC_HAS = ("cutoff", "hits", "judged_only")
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionOrigin:
-    """The place in the source where a function is defined."""
+def _origin(function: Callable[..., object]) -> tuple[str, str]:
+    """Return the name of a function, or of the one that it wraps, and the file that defines it.
 
-    module: str
-    name: str
-    file: str
-    line: int
+    A function of the same origin is a new definition of the same function: a conftest may be
+    imported twice, even under another module name. A notebook's cell may be run again, and each
+    time counts as another file, so its module stands for it.
+    """
+    inner = inspect.unwrap(function)
+    code = None if inner.__module__ == "__main__" else getattr(inner, "__code__", None)
+    name = getattr(inner, "__qualname__", type(inner).__qualname__)
+    return name, code.co_filename if code else inner.__module__
 
-    @classmethod
-    def of(cls, function: Callable[..., object]) -> FunctionOrigin:
-        """Return where a function, or the function that it wraps, is defined."""
-        inner = inspect.unwrap(function)
-        code = getattr(inner, "__code__", None)
-        return cls(
-            module=str(getattr(inner, "__module__", "")),
-            name=str(getattr(inner, "__qualname__", type(inner).__qualname__)),
-            file=code.co_filename if code else "",
-            line=code.co_firstlineno if code else 0,
-        )
 
-    def redefines(self, other: FunctionOrigin) -> bool:
-        """Whether this is a new definition of the same function.
-
-        A conftest may be imported twice, even under another module name, and a notebook's cell may
-        be run again. Functions in two conftests are different functions, although both modules are
-        called ``conftest``.
-        """
-        same_place = bool(self.file) and self.file == other.file
-        interactive = self.module == other.module == _INTERACTIVE
-        return self.name == other.name and (same_place or interactive)
-
-    def __str__(self) -> str:
-        where = f" in {quoted(self.file, 300)}, line {self.line}" if self.file else ""
-        return f"{quoted(self.module)}.{quoted(self.name)}{where}"
+def _place(function: Callable[..., object]) -> str:
+    """Return where a function is defined, in words."""
+    name, file = _origin(function)
+    return f"{quoted(name)} in {quoted(file, 300)}"
 
 
 def _check_signature(name: str, function: Callable[..., object], parameters: Iterable[str]) -> None:
@@ -320,9 +290,8 @@ def _check_declaration(
     for name in names:
         if not isinstance(name, str):
             raise MetricError('the name of the metric is missing; write @metric("Revenue")')
-        is_normal = unicodedata.normalize("NFKC", name) == name  # as the parser normalises it
         is_identifier = name.isidentifier() and not keyword.iskeyword(name)
-        if not is_normal or not is_identifier or name in ("true", "false"):
+        if not is_identifier or name in ("true", "false"):
             raise MetricError(
                 f"'{quoted(name)}' is not a valid metric name; use letters, digits and _, as in "
                 "Revenue"

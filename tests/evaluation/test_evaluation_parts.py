@@ -78,7 +78,7 @@ def every_metric() -> list[Metric]:
             required = {"by": "brand", "of": "b1"}.items()
             given = [f"{key}={value}" for key, value in required if key in entry.parameters]
             name = f"{entry.name}({','.join(given)})"
-            found += [] if needs_all else [Metric(f"{name.removesuffix('()')}{at}")]
+            found += [] if needs_all else [Metric.parse(f"{name.removesuffix('()')}{at}")]
     return found
 
 

@@ -151,7 +151,8 @@ def bits(run: Run, golden: GoldenSet, order: list[str]) -> list[bytes]:
     evaluation = evaluate(run, golden)
     places = evaluation.places(order)
     return [
-        np.ascontiguousarray(evaluation.values(Metric(name))[places]).tobytes() for name in METRICS
+        np.ascontiguousarray(evaluation.values(Metric.parse(name))[places]).tobytes()
+        for name in METRICS
     ]
 
 

@@ -34,15 +34,6 @@ def test_a_relevance_level_above_every_grade() -> None:
         assert evaluation.mean("AP(rel=2)@10") == 1
 
 
-def test_a_graded_metric_on_a_binary_set() -> None:
-    binary = GoldenSet.from_dict({"q": {"a": 1, "b": 0}}, name="clicks")
-    graded = GoldenSet.from_dict({"q": {"a": 1, "b": 2}})
-    for metric in ("ERR@10", "nERR", "GAP", "RBP(graded=true)", "nDCG(gain=exponential)@10"):
-        with pytest.warns(MetricWarning, match="grades, but golden set 'clicks' is binary"):
-            evaluate(RUN, binary).mean(metric)
-        evaluate(RUN, graded).mean(metric)
-
-
 def test_a_missing_ir_measures_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     from pytest_rankcheck.metrics import ir_measures_bridge, metric_names
 
@@ -66,12 +57,6 @@ def test_a_failure_of_ir_measures_is_a_metric_error() -> None:
         evaluation.mean("ir_measures:Compat(p=0.8)")
     with pytest.raises(MetricError, match="does not know the measure 'NoSuch@3'"):
         evaluation.mean("ir_measures:NoSuch@3")
-
-
-def test_a_part_with_one_grade_is_not_binary_if_its_scale_goes_further() -> None:
-    whole = GoldenSet.from_dict({"q1": {"a": 1}, "q2": {"a": 4}})
-    run = Run.from_dict({"q1": ["a"]})
-    assert evaluate(run, whole.subset(["q1"])).mean("ERR") == 1 / 16
 
 
 def test_a_warning_names_the_line_of_the_user() -> None:

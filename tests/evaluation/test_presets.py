@@ -120,7 +120,7 @@ def test_values_under_other_grades_follow_the_same_conventions(preset: Any) -> N
     evaluation = evaluate(run_of("input"), GOLDEN, conventions=preset)
     for name in ("nDCG@2", "AP@2", "RR"):
         again = values_under(
-            Metric(name),
+            Metric.parse(name),
             [evaluation.ranking(query_id) for query_id in evaluation.query_ids],
             [dict(GOLDEN.grades(query_id)) for query_id in evaluation.query_ids],
             max_grade=3,
@@ -137,6 +137,6 @@ def test_values_under_other_grades_follow_the_same_conventions(preset: Any) -> N
 def test_a_record_keeps_every_convention(chosen: dict[str, str]) -> None:
     conventions = Conventions.from_dict(chosen)
     evaluation = evaluate(run_of(conventions.ties), GOLDEN, conventions=conventions)
-    record = Record.of(evaluation, [Metric("nDCG@5")])
+    record = Record.of(evaluation, [Metric.parse("nDCG@5")])
     assert Record.from_text(record.text).conventions == conventions
     record_schema().validate(json.loads(record.text))

@@ -54,13 +54,6 @@ def test_cutting_a_run_further_down_than_it_goes_keeps_its_depth() -> None:
     assert Run.from_dict({"q1": DOCUMENTS}).top(10).depth == 10
 
 
-def test_a_notebook_shows_a_cutoff_that_the_rankings_reach() -> None:
-    shallow = evaluate(rank(lambda text: DOCUMENTS, GOLDEN, depth=5), GOLDEN)
-    assert "nDCG@5" in compare(shallow, shallow)._repr_html_()
-    deep = evaluate(ASKED, GOLDEN)
-    assert "nDCG@10" in compare(deep, deep)._repr_html_()
-
-
 def test_candidates_that_end_above_the_depth_are_ranked_whole() -> None:
     golden = priced(20)
     assert golden.contents.candidates

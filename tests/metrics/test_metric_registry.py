@@ -116,8 +116,8 @@ def test_another_function_of_the_same_name_is_refused() -> None:
         with pytest.raises(MetricError) as refusal:
             metric("mine")(defined(2, "conftest", file, qualname=qualname))
         assert str(refusal.value) == (
-            "the metric name 'mine' is already taken by Mine (conftest.mine in /a/conftest.py, "
-            f"line 1); give another name to the metric of conftest.{qualname} in {file}, line 1"
+            "the metric name 'mine' is already taken by Mine (mine in /a/conftest.py); "
+            f"give another name to the metric of {qualname} in {file}"
         )
 
 
@@ -135,7 +135,6 @@ def test_an_invalid_declaration_is_refused() -> None:
     refused: tuple[tuple[dict[str, Any], str], ...] = (
         ({"name": "Revenue per click"}, "'Revenue per click' is not a valid metric name"),
         ({"name": "nDCG@10"}, "'nDCG@10' is not a valid metric name"),
-        ({"name": "ﬁrst"}, "'ﬁrst' is not a valid metric name"),
         ({"name": lambda hits, cutoff: None}, 'the name of the metric is missing; write @metric("'),
         ({"aliases": ("x y",)}, "'x y' is not a valid metric name"),
         ({"range": (1, 0)}, "New: range=(1, 0) is invalid; give (lowest, highest)"),
@@ -144,7 +143,6 @@ def test_an_invalid_declaration_is_refused() -> None:
             {"parameters": (Parameter("cutoff", 1, number(), "a number"),)},
             "New: the parameter name cutoff is reserved",
         ),
-        ({"alias": ("Own",)}, "New: @metric has no argument 'alias'; did you mean"),
     )
     for declared, says in refused:
         with pytest.raises(MetricError) as refusal:

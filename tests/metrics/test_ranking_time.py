@@ -68,16 +68,6 @@ def test_a_heavy_query_counts_as_many() -> None:
     assert mean_of(values, np.array([7.0, 2, 5, 1]), "quantile", 0.8) == 0.2
 
 
-def test_the_first_queries_that_were_asked_are_left_out() -> None:
-    """They were asked in another order than that of their ids."""
-    evaluation = timed({"c": 9.0, "b": 5.0, "a": 0.1, "d": 0.2})
-    assert evaluation.mean("Seconds(q=0.99)") == 9
-    assert evaluation.mean("Seconds(q=0.99, warm_up=1)") == 5
-    assert evaluation.mean("Seconds(q=0.99, warm_up=2)") == 0.2
-    with pytest.raises(MetricError, match=r"warm_up=4.* all 4 queries are left out"):
-        assert_at_most(evaluation, "Seconds(q=0.99, warm_up=4)", 1)
-
-
 def test_a_query_that_failed_counts_as_the_slowest() -> None:
     """Otherwise a ranker that refuses its slow queries at once would be fast."""
     seconds = {"a": 0.001, "b": 0.2, "c": 0.4, "d": 0.3}
@@ -86,13 +76,12 @@ def test_a_query_that_failed_counts_as_the_slowest() -> None:
 
 
 def test_the_name_states_the_share() -> None:
-    assert str(Metric.parse("seconds(warm_up=3, q=0.95)")) == "Seconds(q=0.95,warm_up=3)"
+    assert str(Metric.parse("seconds(q=0.95)")) == "Seconds(q=0.95)"
     for name, why in (
         ("Seconds", r"Seconds needs q=.* as in Seconds\(q=0.95\)"),
         ("Seconds(q=95)", "q=95 is invalid"),
         ("Seconds(q=1)", "q=1 is invalid"),
         ("Seconds(q=0.5)@10", "has no cutoff"),
-        ("Seconds(q=0.5, warm_up=-1)", "warm_up=-1 is invalid"),
     ):
         with pytest.raises(MetricError, match=why):
             Metric.parse(name)

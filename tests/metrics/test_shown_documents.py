@@ -44,7 +44,6 @@ def test_by_hand() -> None:
         ("AvgPopularity", [(4 + 2 + 1) / 3, (1 + 0) / 2, math.nan, 4]),
         ("AvgPopularity@2", [3, 0.5, math.nan, 4]),
         # Of four users, 4 and 2 know the first two; 1 and 0.
-        ("AvgPopularity(normalised=users)@2", [3 / 4, 0.5 / 4, math.nan, 1]),
         # u1 knows a and b; u2 knows neither; u5 has no history.
         ("SeenItems", [2 / 3, 0, 0, 0]),
         ("SeenItems@1", [1, 0, 0, 0]),

@@ -13,11 +13,8 @@ from pytest_rankcheck import (
     ConfigurationError,
     MetricError,
     jaccard,
-    kendall_distance,
-    kendall_tau,
     overlap,
     rbo,
-    spearman,
     tau_ap,
     top_k_kendall,
 )
@@ -29,8 +26,7 @@ rankings = st.lists(docs, unique=True, max_size=12)
 SHARE, CORRELATION, DISTANCE = (0.0, 1.0), (-1.0, 1.0), (0.0, math.inf)
 RANGES = {
     jaccard: SHARE, overlap: SHARE, rbo: SHARE,
-    kendall_tau: CORRELATION, spearman: CORRELATION, tau_ap: CORRELATION,
-    kendall_distance: DISTANCE, top_k_kendall: DISTANCE,
+    tau_ap: CORRELATION, top_k_kendall: DISTANCE,
 }  # fmt: skip
 
 
@@ -60,16 +56,11 @@ def test_top_k_kendall_counts_each_pair() -> None:
 
 
 def test_order_of_the_documents_that_both_have() -> None:
-    # shared, as ranks of the second: a b c d -> 2 1 4 3: 4 of 6 pairs in order
+    # shared, as ranks of the second: a b c d -> 2 1 4 3
     one, two = ["a", "x", "b", "c", "d"], ["b", "a", "d", "c", "y"]
-    assert kendall_tau(one, two) == pytest.approx(2 / 6)
-    assert kendall_distance(one, two) == 2
-    assert kendall_distance(one, two, normalised=True) == pytest.approx(2 / 6)
-    # 1 - 6 * 4 / (4 * 15)
-    assert spearman(one, two) == pytest.approx(0.6)
     # second: -1; third: (1 + 1)/2; fourth: (1 + 1 - 1)/3
     assert tau_ap(one, two) == pytest.approx((-1 + 1 + 1 / 3) / 3)
-    assert math.isnan(kendall_tau(["a"], ["a", "b"]))
+    assert math.isnan(tau_ap(["a"], ["a", "b"]))
     assert math.isnan(tau_ap([], []))
 
 
@@ -147,7 +138,7 @@ def test_invalid_input_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="k=0 is invalid; give a whole number"):
         overlap(["a"], ["a"], k=0)
     with pytest.raises(MetricError, match="duplicate document in a ranking"):
-        kendall_tau(["a", "a"], ["a"])
+        tau_ap(["a", "a"], ["a"])
     with pytest.raises(MetricError, match="duplicate document 'a'"):
         rbo(["a", {"a", "b"}], ["a"])
     with pytest.raises(ConfigurationError, match="p=1 is invalid; give a number between 0 and 1"):

@@ -143,7 +143,7 @@ def test_values_are_those_of_trec_eval_with_measure_parameters() -> None:
     for measure, query_id, text in printed(data(T + "out.test.meas_params")):
         if measure in names:
             compared += 1
-            value = values_of(evaluation, Metric(names[measure]), is_all=True)[query_id]
+            value = values_of(evaluation, Metric.parse(names[measure]), is_all=True)[query_id]
             if abs(value - float(text)) > HALF_A_DIGIT:
                 wrong.append(f"{names[measure]} of {query_id}: {value:.6f}, trec_eval {text}")
     assert not wrong

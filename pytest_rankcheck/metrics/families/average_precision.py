@@ -126,7 +126,7 @@ def average_recall(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> Float
     return share_of(recalls, count * relevant_count(hits, rel))
 
 
-@metric("GAP", parameters=(THRESHOLDS,), graded=True)
+@metric("GAP", parameters=(THRESHOLDS,))
 def graded_average_precision(
     hits: JudgedHits, cutoff: int | None, *, thresholds: Value
 ) -> FloatArray:

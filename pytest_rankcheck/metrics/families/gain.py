@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -39,13 +38,9 @@ DISCOUNT = Parameter(
         call("log", number(above=1)),
         call("power", number(at_least=0)),
         call("zipf", number(above=-1), number(at_least=0)),
-        call("exponential", number(above=1)),
     ),
-    allowed="log2, log(base), linear, power(s), zipf(p,s) or exponential(b)",
-    description=(
-        "the divisor of the gain at rank i: log2(i+1), log_base(i+1), i, i^s, (i+p)^s or b^(i-1); "
-        "the last gives the weights of RBP with p = 1/b (Moffat and Zobel, ACM TOIS 27(1), 2008)"
-    ),
+    allowed="log2, log(base), linear, power(s) or zipf(p,s)",
+    description="the divisor of the gain at rank i: log2(i+1), log_base(i+1), i, i^s or (i+p)^s",
 )
 
 IDEAL = Parameter(
@@ -57,11 +52,6 @@ _LARGEST_EXPONENT = 1000
 """The highest grade for which the sum of 2^g - 1 over millions of documents is finite."""
 
 _SYNONYMS = {"dcg": {"log2": {"gain": "linear"}, "exp-log2": {"gain": "exponential"}}}
-
-
-def _uses_grades(parameters: Mapping[str, Value]) -> bool:
-    """Whether the gain is not the grade itself, so that grades make a difference."""
-    return bool(parameters["gain"] == "exponential")
 
 
 @metric("CG", range=(0.0, np.inf))
@@ -86,7 +76,6 @@ def cg(hits: JudgedHits, cutoff: int | None) -> FloatArray:
     renamed={"gains": "gain"},
     spellings={"dcg_burges": {"gain": "exponential"}},
     range=(0.0, np.inf),
-    graded=_uses_grades,
 )
 def dcg(hits: JudgedHits, cutoff: int | None, *, gain: Value, discount: Value) -> FloatArray:
     """Discounted cumulative gain: the sum of the gains, each divided by its rank's discount.
@@ -112,7 +101,6 @@ def dcg(hits: JudgedHits, cutoff: int | None, *, gain: Value, discount: Value) -
     renamed={"gains": "gain"},
     spellings={"ndcg_burges": {"gain": "exponential"}},
     trec_eval=("ndcg_cut",),
-    graded=_uses_grades,
 )
 def ndcg(
     hits: JudgedHits, cutoff: int | None, *, gain: Value, discount: Value, ideal: Value
@@ -170,8 +158,6 @@ def _discounts(ranks: FloatArray, discount: Value) -> FloatArray:
                 result = ranks**exponent
             case Call("zipf", (shift, exponent)):
                 result = (ranks + shift) ** exponent
-            case Call("exponential", (base,)):
-                result = float(base) ** (ranks - 1)
     return np.asarray(result, dtype=np.float64)
 
 

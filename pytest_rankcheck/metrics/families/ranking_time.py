@@ -20,7 +20,6 @@ from pytest_rankcheck.metrics.metric_registry import metric
             allowed="0.95, or another share above 0 and below 1",
             is_required=True,
         ),
-        Parameter("warm_up", default=0, check=number(at_least=0), allowed="a number of at least 0"),
     ),
     higher_is_better=False,
     range=(0.0, np.inf),
@@ -29,14 +28,12 @@ from pytest_rankcheck.metrics.metric_registry import metric
     unjudged="-",
     aggregate="quantile",
 )
-def seconds(times: Timings, cutoff: int | None, *, q: Value, warm_up: Value) -> FloatArray:
+def seconds(times: Timings, cutoff: int | None, *, q: Value) -> FloatArray:
     """The time in seconds that the share q of the queries does not exceed.
 
     A query that failed counts as the slowest one.
 
     q: the share of the queries that the time must not exceed
-
-    warm_up: how many queries to leave out, those that were asked first
 
     Formula: the smallest time t such that at least the share q of the queries took t or less
 
@@ -45,5 +42,4 @@ def seconds(times: Timings, cutoff: int | None, *, q: Value, warm_up: Value) -> 
     Source: Hyndman and Fan, Sample quantiles in statistical packages, The American Statistician 50,
     1996, definition 1
     """
-    is_first = times.order < warm_up  # type: ignore[operator]
-    return np.where(is_first, np.nan, times.seconds)
+    return times.seconds

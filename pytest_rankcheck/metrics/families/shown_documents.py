@@ -12,7 +12,7 @@ from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.errors import MetricError, quoted
 from pytest_rankcheck.metrics.families.catalogue import BY
 from pytest_rankcheck.metrics.metric_inputs import WholeRun
-from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, choice
+from pytest_rankcheck.metrics.metric_parameters import Value
 from pytest_rankcheck.metrics.metric_registry import metric
 from pytest_rankcheck.metrics.relevance import share_of
 
@@ -42,31 +42,22 @@ def novelty(run: WholeRun, cutoff: int | None) -> FloatArray:
 @_of_run(
     "AvgPopularity",
     aliases=("ARP",),
-    parameters=(
-        Parameter(
-            "normalised", default="none", check=choice("none", "users"), allowed="none or users"
-        ),
-    ),
     higher_is_better=False,
     range=(0.0, np.inf),
 )
-def average_popularity(run: WholeRun, cutoff: int | None, *, normalised: Value) -> FloatArray:
+def average_popularity(run: WholeRun, cutoff: int | None) -> FloatArray:
     """The mean number of users who have interacted with the items in the top k.
 
     The mean is over the items that are shown; an empty ranking has no value.
 
-    normalised: the denominator: 1 (none), or the number of all users (users)
-
     Formula: mean over the top k of the users of the item
 
-    Use: to see whether a change favours items that are popular already; normalised if the number of
-    users changes
+    Use: to see whether a change favours items that are popular already
 
     Source: Yin et al., Challenging the long tail recommendation, PVLDB 5(9), 2012; RecTools,
     AvgRecPopularity, which counts interactions and not users
     """
-    users = run.known.user_count if normalised == "users" else 1
-    return _mean_shown(run, cutoff, run.known.popularity / users)
+    return _mean_shown(run, cutoff, run.known.popularity.astype(np.float64))
 
 
 @_of_run("SeenItems", higher_is_better=False)

@@ -67,7 +67,7 @@ def _remarks(evaluation: Evaluation) -> Iterator[tuple[Topic, str]]:
     golden, missing, extra = evaluation.golden, evaluation.missing, evaluation.extra
     if golden.replay is not None:
         from pytest_rankcheck.comparison.rank_changes import TOP
-        from pytest_rankcheck.comparison.unseen_documents import unseen_share
+        from pytest_rankcheck.comparison.unjudged_documents import unseen_share
 
         share = unseen_share(evaluation)
         if share:

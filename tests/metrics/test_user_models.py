@@ -1,7 +1,7 @@
-"""ERR and nERR worked out by hand, with the working above each value."""
+"""ERR, nERR, RBP and its residual worked out by hand, with the working above each value."""
 
 import pytest
-from worked import UNJUDGED, value
+from worked import MIXED, UNJUDGED, value
 
 from pytest_rankcheck import MetricError
 
@@ -13,9 +13,13 @@ LAW_VARIANTS = [
     "nERR(stop=sigmoid(50,1))",
     "ERR(max_grade=query)",
     "nERR(max_grade=query)@3",
-    "ERR(stop=sigmoid_all(1,1))@5",
-    "nERR(stop=sigmoid_all(50,-10))",
+    "RBP(p=0.5,graded=true)",
+    "RBP(p=0.95)@4",
+    "RBP(p=0.6,graded=true,max_grade=query)",
 ]
+# p = 0.8: nothing judged, everything may be relevant; with one judged at rank 1, all but 1 - p
+ON_AN_EMPTY_RANKING = {"RBPResidual@5": 1}
+WITH_NOTHING_RELEVANT = {"RBPResidual@5": 1 - 0.2}
 
 
 # max 3, p = 7/8, 3/8, 7/8, 1/8, 0:
@@ -57,19 +61,6 @@ def test_err_takes_the_highest_grade_of_each_query_if_asked() -> None:
     assert value("ERR(max_grade=query)", (0, 0), other={"x": 2}) == 0
     assert value("ERR(max_grade=query)", (UNJUDGED,), other={"x": 2}) == 0
     assert value("ERR(max_grade=query)", (-2, -1), other={"x": 2}) == 0
-
-
-def test_a_sigmoid_can_let_grade_0_satisfy_too() -> None:
-    # alpha 1, beta 1: p(0) = 1 / (1 + e) = 0.268941, p(1) = 0.5, p(2) = 0.731059
-    # 0 at rank 1, 2 at rank 2: 0.268941 + 1/2 * 0.731059 * 0.731059
-    assert value("ERR(stop=sigmoid_all(1,1))", (0, 2)) == pytest.approx(0.536165, abs=1e-6)
-    assert value("ERR(stop=sigmoid(1,1))", (0, 2)) == pytest.approx(0.365529, abs=1e-6)
-    # an unjudged document and a negative grade satisfy nobody, but take their rank
-    for missing in (UNJUDGED, -1):
-        assert value("ERR(stop=sigmoid_all(1,1))", (missing, 2)) == pytest.approx(
-            0.365529, abs=1e-6
-        )
-    assert value("nERR(stop=sigmoid_all(1,1))", (2, 0)) == 1
 
 
 def test_err_with_probabilities_for_grades() -> None:
@@ -119,3 +110,39 @@ def test_nerr_is_err_by_that_of_the_ideal_ranking() -> None:
     assert value("nERR@1", (3, 2, 3, 1, 0)) == 1
     # a grade of 1,000 overflows nothing
     assert value("nERR", (1000, 1)) == value("ERR", (1000, 1)) == 1
+
+
+def test_rank_biased_precision() -> None:
+    for metric, expected in (
+        # (1 - p) (p^2 + p^3 + p^5)
+        ("RBP", 0.2 * (0.64 + 0.512 + 0.32768)),
+        ("RBP(p=0.5)", 0.5 * (0.25 + 0.125 + 0.03125)),
+        ("RBP(p=0.5)@4", 0.5 * 0.375),
+        ("RBP(p=0.5,rel=2)", 0.5 * (0.125 + 0.03125)),
+        # gains 1/3, 2/3, 1
+        ("RBP(p=0.5,graded=true)", 0.5 * (0.25 / 3 + 0.25 / 3 + 0.03125)),
+        ("RBP(p=0.5,graded=true,max_grade=6)", 0.5 * (0.25 / 6 + 0.25 / 6 + 0.03125 / 2)),
+        # judged at 2, 3, 4, 6
+        ("RBPResidual(p=0.5)", 1 - 0.5 * (0.5 + 0.25 + 0.125 + 0.03125)),
+        ("RBPResidual(p=0.5)@3", 1 - 0.5 * 0.75),
+    ):
+        assert value(metric, *MIXED) == pytest.approx(expected, abs=1e-12), metric
+
+
+def test_graded_rbp_has_no_relevance_level() -> None:
+    with pytest.raises(MetricError, match="graded=true cannot be combined with rel"):
+        value("RBP(graded=true,rel=2)", (1, 2))
+
+
+def test_graded_rbp_takes_the_highest_grade_of_each_query_if_asked() -> None:
+    # gains 1/2 and 1, in a set with a 4
+    name = "RBP(p=0.5,graded=true,max_grade=query)"
+    assert value(name, (1, 2), other={"x": 4}) == pytest.approx(0.5 * (1 / 2 + 1 / 2))
+    assert value("RBP(p=0.5,graded=true)", (1, 2), other={"x": 4}) == pytest.approx(0.25)
+    assert value(name, (0, 0), other={"x": 4}) == 0
+    with pytest.raises(MetricError, match="RBP: max_grade=query has no effect without graded"):
+        value("RBP(max_grade=query)", (1, 2))
+    with pytest.raises(
+        MetricError, match=r"RBP\(max_grade=1\): the golden set's scale goes up to 2"
+    ):
+        value("RBP(graded=true,max_grade=1)", (1, 2))
