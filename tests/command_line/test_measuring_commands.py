@@ -264,21 +264,6 @@ def test_a_warning_is_printed_once_without_code(
         )
 
 
-@pytest.mark.parametrize("path", ["night", "night/part-*"])
-def test_a_folder_of_parts_is_a_run(path: str, capsys: pytest.CaptureFixture[str]) -> None:
-    Path("night").mkdir()
-    rows = [line.split() for line in Path("good.run").read_text("utf-8").splitlines()]
-    queries = sorted({row[0] for row in rows})
-    for number in range(2):
-        own = set(queries[number::2])
-        lines = [f"{row[0]},{row[2]},{row[4]}\n" for row in rows if row[0] in own]
-        Path(f"night/part-{number}.csv").write_text("".join(["query_id,doc_id,score\n", *lines]))
-    assert main(["compare", "good.run", path, *GOLDEN]) == 0
-    assert main(["show", path, *GOLDEN]) == 0
-    assert "nDCG@10" in capsys.readouterr().out
-    assert main(["show", "night/none-*", *GOLDEN]) != 0
-
-
 OWN = Run.from_dict({f"q{index:02}": [f"q{index:02}", "good"] for index in range(40)})
 SAID = (
     "40 of 40 queries rank a document with their own id: q00, q01, q02, q03, q04 and 35 more; if it "
@@ -298,15 +283,3 @@ def test_what_may_be_wrong_with_the_documents_of_a_run_is_shown(
         assert SAID in " ".join(capsys.readouterr().out.split()), command
     main(("show", "good.run", "--golden", "web.jsonl"))
     assert "own id" not in capsys.readouterr().out
-
-
-def test_ranks_that_oppose_the_scores_are_refused(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    rows = (
-        f"q{query:02} Q0 d{rank} {rank} {rank / 10} tag\n" for query in range(9) for rank in (1, 2)
-    )
-    Path("distances.run").write_text("".join(rows))
-    assert main(("show", "distances.run", "--golden", "web.jsonl")) == 2
-    said = capsys.readouterr().err
-    assert "distances.run: the ranks say the opposite of the scores in all of the first" in said

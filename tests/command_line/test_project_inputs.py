@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from pytest_rankcheck import GoldenSet
 from pytest_rankcheck.command_line.main import main
 from pytest_rankcheck.plugin.configuration import CONFIG
 from pytest_rankcheck.plugin.project_configuration import project_configuration
@@ -128,22 +127,6 @@ def test_gates_slices_conventions_and_depth_are_the_configured_ones(
     (folder / "worse.run").write_text("".join(lines[9:]), "utf-8")
     assert main(compared) == 2
     assert "lacks judged queries" in capsys.readouterr().err
-
-
-def test_ranks_with_gaps_are_read_as_configured(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    judged = GoldenSet.load(folder / "web.jsonl").judgments
-    best = judged.sort_values("relevance").drop_duplicates("query_id", keep="last")
-    rows = [f"{row.query_id},{row.doc_id},3" for row in best.itertuples()]
-    (folder / "gaps.csv").write_text("\n".join(["query_id,doc_id,rank", *rows, ""]), "utf-8")
-    shown = ["show", "gaps.csv", "--golden", "web.jsonl", "--metric", "RR"]
-    assert main(shown) == 2
-    assert "close_gaps in rankcheck_incomplete_ranks)" in capsys.readouterr().err
-    ini = folder / "pytest.ini"
-    ini.write_text("[pytest]\nrankcheck_incomplete_ranks = close_gaps\n", "utf-8")
-    assert main(shown) == 0
-    assert "1.0000" in capsys.readouterr().out
 
 
 def test_the_linter_has_the_configured_options(

@@ -94,6 +94,16 @@ def actions() -> Rows:
     return rows
 
 
+def nested() -> Rows:
+    """Return the events with objects in them, as User Behavior Insights has them."""
+    return [
+        {"who": {"sid": row["sid"]}, "at": row["at"]}
+        | {"what": {"hits": row["shown"], "click": {"rank": row["clicked_rank"]}}}
+        for row in events()
+    ]
+
+
+OF_OBJECTS = {"session": "who.sid", "results": "what.hits", "selected_rank": "what.click.rank"}
 COLUMNS = {"session": "sid", "time": "at", "results": "shown"}
 BASE: dict[str, Any] = {"columns": COLUMNS, "first_rank": 0}
 OF_ACTIONS: dict[str, Any] = {
@@ -109,6 +119,10 @@ OF_ACTIONS: dict[str, Any] = {
 }
 CASES: dict[str, tuple[Rows, dict[str, Any]]] = {
     "columns": (events(), BASE),
+    "columns of objects": (
+        nested(),
+        {"columns": {**OF_OBJECTS, "time": "at"}, "first_rank": 0, "attributes": []},
+    ),
     "first_rank": (
         [row | {"clicked_rank": row["clicked_rank"] or 1} for row in events()],
         BASE | {"first_rank": 1, "selections_where": "all"},
@@ -153,7 +167,7 @@ def test_a_keyword_means_the_same_for_every_source(tmp_path: Path, keyword: str)
 
 
 def test_all_keywords_are_tried() -> None:
-    assert {*Reading.__annotations__, "lenient"} == CASES.keys()
+    assert {*Reading.__annotations__, "lenient", "columns of objects"} == CASES.keys()
     for constructor in (SessionLog.load, SessionLog.from_frame, SessionLog.from_records):
         assert {"lenient", "reading"} <= inspect.signature(constructor).parameters.keys()
     with pytest.raises(
