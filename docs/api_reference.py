@@ -164,7 +164,7 @@ TYPES = {
     "FloatArray": "a numpy array of float64",
     "Gain": '`"linear"` or `"exponential"`',
     "IntArray": "a numpy array of integers",
-    "Kind": '`"in_top"`, `"not_in_top"`, `"above"`, `"before"`, `"some_results"` or `"no_results"`',
+    "Kind": '`"in_top"`, `"not_in_top"`, `"above"`, `"some_results"` or `"no_results"`',
     "LawResult": "a law, whether it holds, and a counterexample",
     "Level": '`"error"` or `"warning"`',
     "MetricFunction": "a function from `JudgedHits` (or another input) to one value per query",

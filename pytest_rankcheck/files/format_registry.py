@@ -121,8 +121,7 @@ class Format(Generic[T]):
     is_first: bool = False
     """Whether it is tried before others: binary formats are, and those of extensions."""
     cannot_hold: tuple[str, ...] = ()
-    """The parts of a golden set that it loses: ``"candidates"``, ``"expectations"``,
-    ``"lists"``."""
+    """What it loses of a golden set, such as ``"candidates"`` or ``"expectations"``."""
     is_vague: bool = False
     """Whether many other files look similar; vague formats are tried last."""
 

@@ -165,7 +165,7 @@ def table_formats(
             read=partial(read, kind="delimited"),
             write=partial(_write_text, rows, error, delimiter) if rows else None,
             endings=(f".{name}",),
-            cannot_hold=("expectations", "lists"),
+            cannot_hold=("expected texts", "expectations", "lists"),
             is_vague=True,
         )
 
@@ -180,7 +180,7 @@ def table_formats(
             read=partial(read, kind="Parquet"),
             write=partial(_write_parquet, rows, error) if rows else None,
             endings=(".parquet", ".pq"),
-            cannot_hold=("expectations",),
+            cannot_hold=("expected texts", "expectations"),
             is_first=True,
         ),
     )

@@ -5,7 +5,7 @@ In the files of golden sets they are objects beside the judgments:
     {"in_top": 3, "documents": ["refund-policy"]}
     {"not_in_top": 10, "documents": ["old-policy", "draft"]}
     {"above": ["refund-policy", "faq"]}
-    {"before": [["refund-policy", "refund-form"], ["faq", "contact"]]}
+    {"above": [["refund-policy", "refund-form"], ["faq", "contact"]]}
     {"results": "some"}
     {"results": "none"}
 
@@ -22,12 +22,12 @@ from pytest_rankcheck.argument_checks import check_whole_number
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
 from pytest_rankcheck.files.plain_values import id_text
 
-Kind = Literal["in_top", "not_in_top", "above", "before", "some_results", "no_results"]
+Kind = Literal["in_top", "not_in_top", "above", "some_results", "no_results"]
 
 Severity = Literal["error", "warn"]
 """Whether a violated expectation fails its test or is only shown in the summary."""
 
-_FORMS = ("in_top", "not_in_top", "above", "before", "results")
+_FORMS = ("in_top", "not_in_top", "above", "results")
 _MARKS = ("reason", "known_failure", "known_rank", "severity")
 _RESULTS: dict[str, Kind] = {"some": "some_results", "none": "no_results"}
 
@@ -45,16 +45,16 @@ class Marks(TypedDict, total=False):
 class Expectation:
     """A requirement on the ranking of one query.
 
-    Create one with `in_top`, `not_in_top`, `above`, `before`, `some_results` or `no_results`.
+    Create one with `in_top`, `not_in_top`, `above`, `some_results` or `no_results`.
     """
 
     query: str
     """The id of the query."""
     kind: Kind
     documents: tuple[str, ...] = ()
-    """The documents concerned; for `above` and `before`, those that come first."""
+    """The documents concerned; for `above`, those that come first."""
     others: tuple[str, ...] = ()
-    """For `above` and `before`, the documents that come after them."""
+    """For `above`, the documents that come after them."""
     k: int | None = None
     """The size of the top."""
     reason: str | None = None
@@ -119,24 +119,23 @@ class Expectation:
         return cls(query, "not_in_top", document_ids(documents, "not_in_top"), k=k, **marks)
 
     @classmethod
-    def above(cls, document: str, other: str, *, query: str, **marks: Unpack[Marks]) -> Expectation:
-        """Expect ``document`` above ``other``; it must be ranked, ``other`` need not be.
-
-        Otherwise like `in_top`.
-        """
-        first, second = document_ids([document], "above"), document_ids([other], "above")
-        return cls(query, "above", first, second, **marks)
-
-    @classmethod
-    def before(
-        cls, documents: Sequence[str], others: Sequence[str], *, query: str, **marks: Unpack[Marks]
+    def above(
+        cls,
+        documents: str | Sequence[str],
+        others: str | Sequence[str],
+        *,
+        query: str,
+        **marks: Unpack[Marks],
     ) -> Expectation:
-        """Expect each of ``documents`` above each of ``others``.
+        """Expect a document, or each of several, above another, or above each of several.
 
         The first must be ranked, the others need not be. Otherwise like `in_top`.
         """
-        first, second = document_ids(documents, "before"), document_ids(others, "before")
-        return cls(query, "before", first, second, **marks)
+        sides = (
+            side if isinstance(side, (list, tuple)) else [side] for side in (documents, others)
+        )
+        first, second = (document_ids(side, "above") for side in sides)
+        return cls(query, "above", first, second, **marks)
 
     @classmethod
     def some_results(cls, *, query: str, **marks: Unpack[Marks]) -> Expectation:
@@ -157,8 +156,8 @@ class Expectation:
                 if len(self.documents) == 1:
                     return f"{documents} not in the top {self.k}"
                 return f"none of {documents} in the top {self.k}"
-            case "above" | "before":
-                return f"{documents} {self.kind} {others}"
+            case "above":
+                return f"{documents} above {others}"
             case "some_results":
                 return "at least one result"
         return "no result"
@@ -233,11 +232,13 @@ def expectation_of(query_id: str, entry: object) -> Expectation:
                 raise GoldenSetError(f'"results" is {value}; it must be "some" or "none"')
             return Expectation(query_id, kind, **marks)
         case "above":
-            documents, others = _two_sides(entry[form], form, '["d1", "d2"]')
-            return Expectation.above(documents, others, query=query_id, **marks)
-        case "before":
-            documents, others = _two_sides(entry[form], form, '[["d1", "d2"], ["d3"]]')
-            return Expectation.before(documents, others, query=query_id, **marks)
+            value = entry[form]
+            if not isinstance(value, list) or len(value) != 2:
+                raise GoldenSetError(
+                    f'"above" is {quoted(value, 60)}; it must have two items, what comes first and '
+                    'what comes after, such as ["d1", "d2"] or [["d1", "d2"], ["d3"]]'
+                )
+            return Expectation.above(*value, query=query_id, **marks)
     documents = document_ids(entry.get("documents", ()), form)
     make = Expectation.in_top if form == "in_top" else Expectation.not_in_top
     return make(entry[form], *documents, query=query_id, **marks)
@@ -250,9 +251,8 @@ def entry_of(expectation: Expectation) -> dict[str, object]:
         case "in_top" | "not_in_top":
             entry = {expectation.kind: expectation.k, "documents": list(expectation.documents)}
         case "above":
-            entry = {"above": [*expectation.documents, *expectation.others]}
-        case "before":
-            entry = {"before": [list(expectation.documents), list(expectation.others)]}
+            sides = (expectation.documents, expectation.others)
+            entry = {"above": [ids[0] if len(ids) == 1 else list(ids) for ids in sides]}
         case "some_results":
             entry = {"results": "some"}
         case "no_results":
@@ -284,12 +284,3 @@ def _form_of(entry: Mapping[object, object]) -> str:
             problem = f"has {' and '.join(forms)}"
         raise GoldenSetError(f"an expectation {problem}; give one of {', '.join(_FORMS)}")
     return forms[0]
-
-
-def _two_sides(value: object, form: str, example: str) -> tuple[Any, Any]:
-    if not isinstance(value, list) or len(value) != 2:
-        raise GoldenSetError(
-            f'"{form}" is {quoted(value, 60)}; it must have two items, what comes first and what '
-            f"comes after, such as {example}"
-        )
-    return value[0], value[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,37 +52,39 @@ def write_contents(contents: Contents, path: Path, format: str | None) -> None:
     chosen.write(contents, path)
 
 
+_HELD_BY = {
+    "expected texts": "jsonl",
+    "candidates": "csv, tsv or parquet",
+    "expectations": "jsonl",
+    "lists": "jsonl, or as parquet with candidates",
+}
+"""What not every format holds, and the formats that do."""
+
+
 def _refuse_loss(contents: Contents, format: Format[Contents]) -> None:
     """Reject a set with candidates, expectations or lists if the format cannot hold them.
 
     A text format would read a list in an attribute or a candidate column back as text.
     """
-    lost = what = other = None
-    if contents.by_text and format.name != "jsonl":
-        lost, what, other = "this golden set", "expected texts", "jsonl"
-    elif "candidates" in format.cannot_hold and contents.candidates:
-        lost, what, other = "this golden set", "candidates", "csv, tsv or parquet"
-    elif "expectations" in format.cannot_hold and any(contents.expectations.values()):
-        lost, what, other = "this golden set", "expectations", "jsonl"
-    elif "lists" in format.cannot_hold:
-        name = _with_lists(contents)
-        lost = None if name is None else f"'{quoted(name)}'"
-        what = "lists"
-        other = "parquet" if contents.candidates else "jsonl or parquet"
-    if lost is not None:
-        raise GoldenSetError(f"{lost} has {what}, which {format.name} cannot hold; save as {other}")
+    has = {
+        "expected texts": bool(contents.by_text),
+        "candidates": bool(contents.candidates),
+        "expectations": any(contents.expectations.values()),
+        "lists": "lists" in format.cannot_hold and _has_lists(contents),
+    }
+    for what in format.cannot_hold:
+        if has[what]:
+            raise GoldenSetError(
+                f"this golden set has {what}, which {format.name} cannot hold; save as "
+                f"{_HELD_BY[what]}"
+            )
 
 
-def _with_lists(contents: Contents) -> str | None:
-    """Return an attribute, or a column of the candidates, with a list or an object in a cell."""
-    for query in contents.queries.values():
-        for name, value in query.attributes.items():
-            if isinstance(value, (list, dict)):
-                return name
-    for name, cells in contents.candidates.compact().columns.items():
-        if any(isinstance(cell, (list, dict)) for cell in cells):
-            return name
-    return None
+def _has_lists(contents: Contents) -> bool:
+    """Whether an attribute, or a column of the candidates, has a list or an object in a cell."""
+    attributes = (query.attributes.values() for query in contents.queries.values())
+    columns = contents.candidates.compact().columns.values()
+    return any(isinstance(cell, (list, dict)) for cell in chain(*attributes, *columns))
 
 
 # --- ir_datasets ---------------------------------------------------------------------------------

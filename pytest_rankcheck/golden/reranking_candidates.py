@@ -105,12 +105,6 @@ class SparseRows:
             column.append(number)
         self._count += 1
 
-    def differs(self, row: int, numbers: Mapping[str, float]) -> bool:
-        """Whether other numbers than these were added in a row."""
-        columns = self.columns.items()
-        present = {name: column[row] for name, column in columns if any(column[row : row + 1])}
-        return present != {name: number for name, number in numbers.items() if number}
-
     def built(self) -> Candidates:
         """Return the candidates; numbered columns are in the order of their numbers."""
         filled = {name: np.array(self._filled(cells)) for name, cells in self.columns.items()}

@@ -48,11 +48,11 @@ def test_each_kind_by_hand() -> None:
         (Expectation.above("d", "x", query="q"), True),  # what is not ranked is below
         (Expectation.above("x", "d", query="q"), False),
         (Expectation.above("x", "y", query="q"), False),  # and above nothing
-        (Expectation.before(["a", "b"], ["c", "d"], query="q"), True),
-        (Expectation.before(["b", "a"], ["d", "x"], query="q"), True),
-        (Expectation.before(["a", "c"], ["b", "d"], query="q"), False),
-        (Expectation.before(["a", "x"], ["b"], query="q"), False),
-        (Expectation.before(["a", "x"], ["y"], query="q"), False),
+        (Expectation.above(["a", "b"], ["c", "d"], query="q"), True),
+        (Expectation.above(["b", "a"], ["d", "x"], query="q"), True),
+        (Expectation.above(["a", "c"], ["b", "d"], query="q"), False),
+        (Expectation.above(["a", "x"], ["b"], query="q"), False),
+        (Expectation.above(["a", "x"], ["y"], query="q"), False),
         (Expectation.some_results(query="q"), True),
         (Expectation.no_results(query="q"), False),
     ):
@@ -64,7 +64,7 @@ def test_each_kind_of_nothing() -> None:
         (Expectation.in_top(1, "a", query="q"), False),
         (Expectation.not_in_top(1, "a", query="q"), True),
         (Expectation.above("a", "b", query="q"), False),
-        (Expectation.before(["a"], ["b"], query="q"), False),
+        (Expectation.above(["a"], ["b"], query="q"), False),
         (Expectation.some_results(query="q"), False),
         (Expectation.no_results(query="q"), True),
     ):
@@ -94,7 +94,7 @@ def test_before_is_above_for_each_pair(
         for one in first
         for other in second
     )
-    assert holds(Expectation.before(first, second, query="q"), ranking[:cut]) is by_pair
+    assert holds(Expectation.above(first, second, query="q"), ranking[:cut]) is by_pair
 
 
 # --- the assertion -------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ def test_all_violations_are_reported_with_query_ranking_and_expectation() -> Non
         [
             Expectation.some_results(query="q4", reason="we always hire"),
             Expectation.in_top(3, "policy", query="q1", reason="it is the law"),
-            Expectation.before(["policy", "form"], ["faq", "shipping"], query="q1"),
+            Expectation.above(["policy", "form"], ["faq", "shipping"], query="q1"),
             Expectation.in_top(1, "contact", query="q3"),
             Expectation.no_results(query="q2"),
         ]
@@ -141,7 +141,7 @@ def test_all_violations_are_reported_with_query_ranking_and_expectation() -> Non
         "      expected  policy in the top 3\n"
         "      because   it is the law\n"
         "      but       policy is at 5\n"
-        "      expected  policy, form before faq, shipping\n"
+        "      expected  policy, form above faq, shipping\n"
         "      but       policy is at 5, form is not ranked, faq is at 2, shipping is at 1\n"
         "      ranked    1 shipping   2 faq   3 contact   4 jobs   5 policy   6 old\n"
         '    q2 "xyzzy"\n'
@@ -202,7 +202,7 @@ def test_a_known_failure_is_worse_when_its_document_left_its_rank() -> None:
         (known("above", "d", "a", at=4), False),
         (known("above", "d", "a", at=2), True),
         (known("above", "x", "a", at=7), True),
-        (known("before", "bd", "a", at=3), True),
+        (known("above", "bd", "a", at=3), True),
         (known("in_top", "a", at=3), False),  # it holds
     ):
         (found,) = check_expectations(Run.from_dict({"q": list(RANKED)}), GOLDEN, [expectation])

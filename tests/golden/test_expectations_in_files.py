@@ -13,7 +13,7 @@ ENTRIES = [
     {"in_top": 3, "documents": ["refund-policy"], "reason": "people ask for it"},
     {"not_in_top": 10, "documents": ["draft", "old"], "severity": "warn"},
     {"above": ["refund-policy", "faq"], "known_failure": "no stemming", "known_rank": 4},
-    {"before": [["refund-policy", "refund-form"], ["faq", "contact"]]},
+    {"above": [["refund-policy", "refund-form"], ["faq", "contact"]]},
     {"results": "some"},
 ]
 MADE = [
@@ -22,7 +22,7 @@ MADE = [
     Expectation.above(
         "refund-policy", "faq", query="q1", known_failure="no stemming", known_rank=4
     ),
-    Expectation.before(["refund-policy", "refund-form"], ["faq", "contact"], query="q1"),
+    Expectation.above(["refund-policy", "refund-form"], ["faq", "contact"], query="q1"),
     Expectation.some_results(query="q1"),
 ]
 NONE = Expectation.no_results(query="q2")
@@ -108,7 +108,7 @@ INVALID: list[tuple[object, str]] = [
     ({"in_top": 0, "documents": ["d"]}, "in_top=0 is invalid; give a whole number from 1 on"),
     ({"not_in_top": "3", "documents": ["d"]}, "not_in_top=3 is invalid"),
     ({"above": ["d"]}, '"above" is .* what comes first and what comes after'),
-    ({"before": ["d", "e"]}, "before: 'd' is not a list"),
+    ({"above": [["d"], []]}, "above: the list of documents is empty"),
     (
         {"results": "none", "documents": ["d"]},
         'unknown key "documents" in an expectation; its keys are results, ',

@@ -246,7 +246,7 @@ def test_attributes_with_a_reserved_name_or_lists_are_refused(tmp_path: Path) ->
             golden.save(tmp_path / "web.jsonl")
     golden = GoldenSet.from_dict({"q": {"a": 1}}, attributes={"q": {"tag": ["new", "de"]}})
     for format_name in ("csv", "tsv", "trec"):  # they would be read as text
-        message = f"'tag' has lists, which {format_name} cannot hold; save as jsonl or parq"
+        message = f"has lists, which {format_name} cannot hold; save as jsonl, or as parq"
         with pytest.raises(GoldenSetError, match=message):
             golden.save(tmp_path / "golden", format_name)
     golden.save(tmp_path / "golden", "jsonl")

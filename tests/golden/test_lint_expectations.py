@@ -42,7 +42,7 @@ AGAINST: dict[str, tuple[Expectation, str]] = {
         "fair above good, but 'fair' has the grade 1 and 'good' has the grade 2",
     ),
     "one pair of several against the grades": (
-        Expectation.before(["best", "bad"], ["spam", "fair"], query="q"),
+        Expectation.above(["best", "bad"], ["spam", "fair"], query="q"),
         "but 'bad' has the grade 0 and 'fair' has the grade 1",
     ),
     "a top that is full of better documents": (

@@ -40,7 +40,6 @@ def read(source: Source) -> Contents:
     builder = ContentsBuilder(source)
     candidates = SparseRows()
     headers: dict[str, str] = {}
-    lines: list[int] = []  # the line of each candidate
     sizes = [source.file.with_name(f"{source.file.name}{ending}") for ending in _SIZES]
     beside = next(filter(Path.exists, sizes), sizes[0])
     queries: Sequence[str] = ()
@@ -64,16 +63,13 @@ def read(source: Source) -> Contents:
         named = _NAMED_DOCUMENT.search(comment)
         doc = named[1] if named else next(iter(comment.split()), str(rows))
         features = _features(pairs, where)
-        row = candidates.rows_of.get(query_id, {}).get(doc)
-        if row is None:
-            candidates.add(query_id, doc, features)
-            lines.append(number)
-        elif named is None or candidates.differs(row, features):
+        if doc in candidates.rows_of.get(query_id, {}):
             raise GoldenSetError(
-                f"{where}: document '{quoted(doc)}' of query '{quoted(query_id)}' is also at "
-                f"{source.file}:{lines[row]}; keep one of the lines. If the first word of a "
-                "comment is not the document, write '# docid = ...', or remove all comments"
+                f"{where}: document '{quoted(doc)}' of query '{quoted(query_id)}' has two lines; "
+                "keep one. If the first word of a comment is not the document, write "
+                "'# docid = ...', or remove all comments"
             )
+        candidates.add(query_id, doc, features)
         builder.see_query(Query(query_id), number)
         builder.add_judgment(query_id, doc, grade, number)
     if len(queries) > rows:

@@ -13,7 +13,7 @@ features keep their types.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import GoldenSetError, listed
@@ -26,13 +26,10 @@ from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.judgment_columns import (
     ATTRIBUTE,
     CANDIDATE,
-    NO_FEATURES,
     ROLES,
     SUBTOPIC,
-    first_varying,
     is_index,
     may_have_judgments,
-    repeated_rows,
 )
 from pytest_rankcheck.golden.query import attribute_names
 
@@ -59,11 +56,10 @@ def _table_of(contents: Contents) -> tuple[list[str], list[list[object]]]:
     queries = contents.complete_queries()
     attributes = attribute_names(queries.values())
     features = list(contents.candidates.columns)
-    has_marks = _has_unjudged(contents)
     has_text = any(query.text is not None for query in queries.values())
     own = ["query_id", *(["query"] if has_text else []), "doc_id", "relevance"]
     own += ["title"] if contents.titles else []
-    own += ["candidate"] if has_marks else []
+    own += ["candidate"] if contents.candidates else []
     own += [SCALE] if contents.stored_scale is not None else []
     header = [*own, *attributes, *features]
     names = [normalised_name(name) for name in header]
@@ -75,22 +71,11 @@ def _table_of(contents: Contents) -> tuple[list[str], list[list[object]]]:
             f"an attribute or feature is named {listed(sorted(set(taken)))}, which is reserved in "
             "tables; rename it, or save as jsonl"
         )
+    # In a table with features, a numeric attribute would be read as one, so all are marked.
+    are_marked = bool(contents.candidates)
+    shown = [f"{ATTRIBUTE}{each}" if are_marked or is_index(each) else each for each in attributes]
     rows = list(_rows_of(contents, own, attributes, features))
-    cells_of_features = {}
-    for place, name in enumerate(features, start=len(own) + len(attributes)):
-        cells_of_features[name] = [row[place] for row in rows]
-    query_ids = [str(row[0]) for row in rows]
-    shown = _marked_names(query_ids, attributes, cells_of_features)
-    return [*own, *shown], rows
-
-
-def _has_unjudged(contents: Contents) -> bool:
-    """Whether there are candidates without a judgment or without columns, which need a mark."""
-    candidates, grades = contents.candidates, contents.grades
-    return any(
-        not candidates.columns or not rows.keys() <= grades[query_id].keys()
-        for query_id, rows in candidates.rows_of.items()
-    )
+    return [*own, *shown, *(f"{CANDIDATE}{name}" for name in features)], rows
 
 
 def _rows_of(
@@ -112,22 +97,6 @@ def _rows_of(
             cells = [None if is_missing(cell) else cell for cell in cells]
             judgment = [*start, doc_id or None, grades.get(doc_id)]
             yield [*judgment, *title, *mark, *scale, *values, *cells]
-
-
-def _marked_names(
-    query_ids: Iterable[str],
-    attributes: Sequence[str],
-    features: Mapping[str, Sequence[object]],
-) -> list[str]:
-    """Return the names under which columns are written, so that each is read with its meaning."""
-    rows = repeated_rows(query_ids)
-    # In a table with features, a numeric attribute would be read as one, so all are marked.
-    names = [f"{ATTRIBUTE}{name}" if features or is_index(name) else name for name in attributes]
-    for name, cells in features.items():
-        is_taken = is_index(name) or normalised_name(name) in NO_FEATURES
-        is_plain = first_varying(rows, cells) is not None and not is_taken
-        names.append(name if is_plain else f"{CANDIDATE}{name}")
-    return names
 
 
 FORMATS = table_formats(

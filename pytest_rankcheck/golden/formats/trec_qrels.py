@@ -98,6 +98,6 @@ FORMAT = Format(
     read=read,
     write=write,
     endings=(".qrels", ".txt"),
-    cannot_hold=("candidates", "expectations", "lists"),
+    cannot_hold=("expected texts", "candidates", "expectations", "lists"),
     is_vague=True,
 )

@@ -92,7 +92,7 @@ def _contradiction(expectation: Expectation, grades: _Grades) -> str | None:
                 if gains.get(doc_id, 0) > 0 and better >= k:
                     others = plural(better, "document has", "documents have")
                     return f"{expectation}, but {_judged(doc_id, grades)} and {others} more"
-        case "above" | "before":
+        case "above":
             for first in expectation.documents:
                 for other in expectation.others:
                     if first in gains and gains[first] < gains.get(other, 0):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -16,14 +15,8 @@ from pytest_rankcheck.golden.reranking_candidates import Candidates
 
 _Grades = Mapping[str, Mapping[str, float]]
 _CUTOFF = 10
-_MISSING = ("nan", "None", "<NA>", "NaT")
-"""The texts that pandas writes for a missing one."""
-_ANSWERED_BY = re.compile(
-    r"(?:^|[^a-z])(?:locale|lang|language|country|region|city|location|market|marketplace|site"
-    r"|shop|store|tenant|currency|gender|persona|user|customer|filters?)(?:$|[^a-z])",
-    re.IGNORECASE,
-)
-"""Names of attributes that are part of a request, so equal texts may have different answers."""
+_EMPTY = ("", "nan", "None", "<NA>", "NaT")
+"""No text, and those that pandas writes for a missing one."""
 _SPLITS = ("split", "splits", "fold", "partition", "subset", "data_split", "dataset_split")
 """The names of attributes that tell the split of a query."""
 _SHOWN = 60
@@ -33,21 +26,13 @@ _SHOWN = 60
 @rule("error")
 def empty_text(linted: Linted) -> LintFinding | None:
     """A query without a text, a blank one or `nan`, in a set whose queries have texts."""
-    texts = {query.id: query.text or "" for query in linted.queries.values()}
-    blank = tuple(query_id for query_id, text in texts.items() if not text.strip())
-    written = tuple(query_id for query_id, text in texts.items() if text in _MISSING)
-    if not any(texts.values()) or not (blank or written):
+    texts = {query.id: (query.text or "").strip() for query in linted.queries.values()}
+    empty = tuple(query_id for query_id, text in texts.items() if text in _EMPTY)
+    if not any(texts.values()) or not empty:
         return None
-    what = [f"{counted_queries(blank)} without a text"] if blank else []
-    if written:
-        shown = " or ".join(f'"{text}"' for text in _MISSING if text in texts.values())
-        what.append(
-            f"{counted_queries(written)} with the text {shown}, which is what pandas writes for a "
-            "missing one"
-        )
     return LintFinding(
-        query_ids=(*blank, *written),
-        what="; ".join(what),
+        query_ids=empty,
+        what=f"{counted_queries(empty)} without a text, or with nan or None, as pandas writes it",
         why="A ranker has nothing to search for, but what it returns is still measured",
         remedy="add the text, or remove the query; if the ranker answers it by its attributes, "
         "or users type this text, write empty-text=ignore in rankcheck_lint",
@@ -58,23 +43,17 @@ def empty_text(linted: Linted) -> LintFinding | None:
 def duplicate_query(linted: Linted) -> LintFinding | None:
     """Queries with the same text: their judgments differ, or they count double.
 
-    Equal judgments are ignored if the set is a sample of traffic, or if the queries differ in
-    attributes that affect a ranker's answer. Other attributes, such as the judge or the difficulty,
-    do not help a ranker to tell queries apart.
+    Equal judgments are ignored if the set is a sample of traffic, or if the queries differ in their
+    attributes, which a ranker may answer by.
     """
     contents, grades = linted.contents, linted.contents.grades
     is_sample = contents.weight_by is not None or contents.cluster_by is not None
-    names = [name for name in contents.attributes if _ANSWERED_BY.search(str(name))]
     differing, double = [], []
     for group in same_texts(linted.queries.values(), contents.candidates):
         queries = [linted.queries[query_id] for query_id in group]
         if any(grades[query_id] != grades[group[0]] for query_id in group):
             differing.append(group)
-        elif not is_sample and all(
-            query.attributes.get(name) == queries[0].attributes.get(name)
-            for query in queries
-            for name in names
-        ):
+        elif not is_sample and all(each.attributes == queries[0].attributes for each in queries):
             double.append(group)
     groups = [*differing, *double]
     if not groups:
