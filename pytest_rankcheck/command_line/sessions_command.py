@@ -17,7 +17,6 @@ from pytest_rankcheck.errors import ConfigurationError, plural, quoted
 from pytest_rankcheck.evaluation.session_evaluation import evaluate_sessions
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.plugin.configuration import CONFIG
-from pytest_rankcheck.plugin.inputs import Inputs
 from pytest_rankcheck.plugin.project_configuration import project_configuration
 from pytest_rankcheck.reports.findings import Note, Topic
 from pytest_rankcheck.sessions.session_log import SessionLog
@@ -59,7 +58,7 @@ def add_sessions_command(commands: Commands) -> None:
 
 def _sessions(chosen: argparse.Namespace) -> int:
     config = project_configuration(chosen.o).stash[CONFIG]
-    reading = Inputs(config).log_reading
+    reading = config.session_reading
     if chosen.ubi_events:
         if not chosen.log:
             raise ConfigurationError("--ubi-events needs the queries, too: give them as LOG")

@@ -163,7 +163,7 @@ def index_of_roles(
             raise error(
                 f"{where}: the columns {listed([header[place] for place in places])} could both be "
                 f"the {role.name}; choose one with columns={{'{role.name}': ...}} "
-                "(rankcheck_columns, rankcheck_session_columns)"
+                "(rankcheck_columns, rankcheck_session_reading)"
             )
         if places:
             indexes[role.name] = places[0]

@@ -256,6 +256,8 @@ def _whole_world(request: pytest.FixtureRequest) -> World:
         ConfigurationError: a file or package is missing; or the fixture fails, skips the test, or
             returns something other than a mapping.
     """
+    from pytest_rankcheck.baselines.world import MODEL_FEATURES
+
     try:
         returned = dict(request.getfixturevalue("rankcheck_world"))
     except (Exception, pytest.skip.Exception, pytest.fail.Exception) as error:
@@ -263,20 +265,14 @@ def _whole_world(request: pytest.FixtureRequest) -> World:
         raise ConfigurationError(
             f"the fixture rankcheck_world failed: {type(error).__name__}: {quoted(error, 300)}"
         ) from error
-    own = {str(name): str(text) for name, text in returned.items()}
-    return {**baseline_settings(request.config).world, **_model_features(request), **own}
+    world = baseline_settings(request.config).world
+    features: World = {}
+    if MODEL_FEATURES in _inputs(request).config.world:
+        from pytest_rankcheck.rankers.adapters.model_ranker import model_features
 
-
-def _model_features(request: pytest.FixtureRequest) -> World:
-    """Return the features of the model that ranks, if ``rankcheck_world`` declares them."""
-    from pytest_rankcheck.baselines.world import MODEL_FEATURES
-
-    if MODEL_FEATURES not in _inputs(request).config.world:
-        return {}
-    from pytest_rankcheck.rankers.adapters.model_ranker import model_features
-
-    ranker, golden = (request.getfixturevalue(name) for name in ("ranker", "golden_set"))
-    return model_features(ranker, golden)
+        ranker, golden = (request.getfixturevalue(name) for name in ("ranker", "golden_set"))
+        features = model_features(ranker, golden)
+    return {**world, **features, **{str(name): str(text) for name, text in returned.items()}}
 
 
 def golden_name(item: pytest.Item) -> str | None:

@@ -202,17 +202,11 @@ class Inputs:
             role: name for role, name in columns if role not in unused and name not in of_others
         }
 
-    @property
-    def log_reading(self) -> dict[str, Any]:
-        """The keywords with which session logs are read."""
-        columns = self.config.session_columns
-        return {**self.config.session_reading, **({"columns": columns} if columns else {})}
-
     def session_log(self, path: Path) -> SessionLog:
         """Return the session log at ``path``, read as configured."""
         from pytest_rankcheck.sessions.session_log import SessionLog
 
-        log = SessionLog.load(shorter(path), **self.log_reading)
+        log = SessionLog.load(shorter(path), **self.config.session_reading)
         clusters = self.config.session_clusters
         return log if clusters is None else log.clustered(clusters)
 

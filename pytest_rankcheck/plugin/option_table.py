@@ -109,11 +109,7 @@ class Config:
         "session log to measure: a file, folder or pattern (may be given several times)",
         selects_input=True,
     )
-    session_columns: Mapping[str, str] = setting(
-        pairs("session=sid"),
-        "columns of session logs, one meaning=name per line, such as session=sid",
-    )
-    session_reading: Mapping[str, object] = setting(
+    session_reading: Mapping[str, Any] = setting(
         SESSION_READING,
         "how logs are read: keywords of SessionLog.load, one per line, such as first_rank=0",
     )

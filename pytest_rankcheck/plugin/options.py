@@ -12,15 +12,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple
 
 import pytest
 
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
 from pytest_rankcheck.plugin.given_options import given_options
 from pytest_rankcheck.remedies import is_placeholder
-
-N = TypeVar("N", int, float)
 
 
 class Given(NamedTuple):
@@ -99,8 +97,10 @@ def whole_number(lowest: int, default: int) -> Kind:
     """Return the kind of whole numbers from ``lowest`` on."""
 
     def parse(given: Given) -> int:
-        meaning = f"a whole number from {lowest} on"
-        return _number(given, int, lambda value: value >= lowest, meaning)
+        with suppress(ValueError):
+            if int(given.value) >= lowest:
+                return int(given.value)
+        raise _invalid(given, f"a whole number from {lowest} on")
 
     return Kind(parse, "int", "N", default)
 
@@ -109,22 +109,17 @@ def above_zero(meaning: str) -> Kind:
     """Return the kind of finite numbers above 0; None without a value."""
 
     def parse(given: Given) -> float | None:
-        if not given.value:
-            return None
-        return _number(given, float, lambda value: 0 < value < float("inf"), meaning)
+        with suppress(ValueError):
+            if not given.value or 0 < float(given.value) < float("inf"):
+                return float(given.value) if given.value else None
+        raise _invalid(given, meaning)
 
     return Kind(parse)
 
 
-def _number(
-    given: Given, convert: Callable[[str], N], is_valid: Callable[[N], bool], meaning: str
-) -> N:
-    """Return a value as a valid number."""
-    with suppress(ValueError):
-        number = convert(given.value)
-        if is_valid(number):
-            return number
-    raise ConfigurationError(f"{given.name} = {quoted(given.value)} is invalid; give {meaning}")
+def _invalid(given: Given, meaning: str) -> ConfigurationError:
+    text = f"{given.name} = {quoted(given.value)} is invalid; give {meaning}"
+    return ConfigurationError(text)
 
 
 def one_of(*words: str, default: str | None) -> Kind:
@@ -196,10 +191,10 @@ def _session_reading(given: Given) -> Mapping[str, object]:
 
 
 _READING = (
-    *("first_rank", "time_unit", "attributes", "selections_where", "grades"),
+    *("columns", "first_rank", "time_unit", "attributes", "selections_where", "grades"),
     *("session_gap", "duplicates", "drop_sessions_over", "lenient"),
 )
-"""The keywords for reading session logs, besides the columns."""
+"""The keywords for reading session logs."""
 
 
 def _reason(given: Given) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
@@ -134,9 +133,7 @@ def ranking_progress(
 
     def write(text: str) -> None:
         with uncaptured():
-            encoding = sys.stdout.encoding or "utf-8"
-            sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
-            sys.stdout.flush()
+            reporter.write(text, flush=True)
 
     label = f"ranking '{quoted(golden_name, 30)}'" + (f" ({replicate})" if replicate > 1 else "")
     progress = Progress(label, write, is_terminal=getattr(reporter, "isatty", False))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,7 +17,6 @@ from pytest_rankcheck.reports.report_formats import REPORT_FORMATS
 
 if TYPE_CHECKING:
     from pytest_rankcheck.reports.findings import ReportedFinding
-    from pytest_rankcheck.reports.report_data import Report
 
 
 _STEP_SUMMARY_LIMIT = 900_000
@@ -51,42 +49,29 @@ def write_reports(
         exit_status: pytest's.
         problems: what failed besides gates and checks.
     """
-    chosen = config.stash[CONFIG]
+    chosen, here = config.stash[CONFIG], config.invocation_params.dir
     if not chosen.reports and not chosen.step_summary:
         return
-    report = _report(config, findings, exit_status, problems)
+    from pytest_rankcheck.files.git_commands import git_line
+    from pytest_rankcheck.reports.report_data import report_of
+
+    command = shlex.join(["pytest", *config.invocation_params.args])
+    commit = git_line(here, "rev-parse", "HEAD")
+    report = report_of(findings, command, exit_status, problems, commit)
     if chosen.step_summary:
         from pytest_rankcheck.reports.markdown_report import markdown_of
 
         # The page of the step shows it, so no line says where it is.
         with suppress(OSError), chosen.step_summary.open("a", encoding="utf-8") as file:
             file.write(markdown_of(report, _STEP_SUMMARY_LIMIT))
-    yield from _written(config, chosen.reports, report)
-
-
-def _report(
-    config: pytest.Config,
-    findings: Sequence[ReportedFinding],
-    exit_status: int,
-    problems: Sequence[str],
-) -> Report:
-    from pytest_rankcheck.files.git_commands import git_line
-    from pytest_rankcheck.reports.report_data import report_of
-
-    command = shlex.join(["pytest", *config.invocation_params.args])
-    commit = git_line(config.invocation_params.dir, "rev-parse", "HEAD")
-    return report_of(findings, command, exit_status, problems, commit)
-
-
-def _written(config: pytest.Config, paths: Mapping[str, Path], report: Report) -> Iterator[str]:
-    for name, path in paths.items():
+    for name, path in chosen.reports.items():
         title = REPORT_FORMATS[name].titled(report)
-        shown_path = min(os.path.relpath(path, config.invocation_params.dir), str(path), key=len)
+        shown_path = quoted(min(os.path.relpath(path, here), str(path), key=len), 300)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(path, REPORT_FORMATS[name].text(report))
         except (OSError, ImportError, RankcheckError) as failure:
             why = getattr(failure, "strerror", None) or failure
-            yield f"{title} cannot be written to {quoted(shown_path, 300)}: {why}"
+            yield f"{title} cannot be written to {shown_path}: {why}"
         else:
-            yield f"{title} written to {quoted(shown_path, 300)}"
+            yield f"{title} written to {shown_path}"

@@ -79,7 +79,7 @@ def test_the_configuration_and_options_that_override_it(
         'rankcheck_session_reading = ["first_rank=0"]\n'
     )
     assert "session log 'day': 100 sessions, 200 events" in output(capsys)
-    columns = ("-o", "rankcheck_session_columns=session=device")
+    columns = ("-o", 'rankcheck_session_reading=first_rank=0\ncolumns={session="device"}')
     out = output(capsys, "day-0.jsonl", "day-1.jsonl", *columns)
     assert "session log 'day-0': 2 sessions, 200 events" in out
 
@@ -104,8 +104,11 @@ def test_user_behavior_insights(folder: Path, capsys: pytest.CaptureFixture[str]
             "rankcheck_session_reading=time_unit=s",
             "time_unit= (rankcheck_session_reading) does not",
         ),
-        ("rankcheck_session_columns=sid=x", "columns: unknown field 'sid'"),
-        ("rankcheck_session_columns=query_id=id", "neither the queries nor the events have a"),
+        ("rankcheck_session_reading=columns={sid='x'}", "columns: unknown field 'sid'"),
+        (
+            "rankcheck_session_reading=columns={query_id='id'}",
+            "neither the queries nor the events have a",
+        ),
     ):
         assert main(["sessions", *files, "-o", more]) == 2
         assert says in capsys.readouterr().err

@@ -68,7 +68,7 @@ def test_an_invalid_value_is_an_error_that_names_the_option() -> None:
         ("--rankcheck-approve", f"{__file__}::test_a", "--rankcheck-approve needs a reason"),
         ("rankcheck_columns", ["query=a", "query = b"], "two lines are for 'query'; keep one"),
         ("rankcheck_columns", ["[query=q]"], "'[query=q]' is not of the form name=value"),
-        ("rankcheck_session_columns", ["sid"], "'sid' is not of the form name=value"),
+        (READING, ["sid"], "'sid' is not of the form name=value"),
         ("rankcheck_grades", ["one"], "'one' is invalid; write code=grade, such as 1=4, or one"),
         ("rankcheck_grades", ["1=x"], "'1=x' is invalid; write code=grade"),
         (READING, ["unit=s"], "unknown keyword 'unit'; did you mean 'time_unit'?"),
