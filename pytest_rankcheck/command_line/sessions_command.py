@@ -23,10 +23,7 @@ from pytest_rankcheck.sessions.session_log import SessionLog
 
 _METRICS = ("SuccessRate", "SuccessRate@1", "SessionRR(abandoned=zero)", "EventsPerSession")
 """The metrics that are shown if none are named."""
-_OF_UBI = (
-    *("columns", "attributes", "first_rank", "session_gap", "drop_sessions_over", "grades"),
-    "lenient",
-)
+_OF_UBI = (*("attributes", "first_rank", "session_gap", "drop_sessions_over", "grades", "lenient"),)
 """The keywords for reading logs that also apply to User Behavior Insights."""
 
 
@@ -64,8 +61,8 @@ def _sessions(chosen: argparse.Namespace) -> int:
             raise ConfigurationError("--ubi-events needs the queries, too: give them as LOG")
         for key in reading.keys() - _OF_UBI:
             raise ConfigurationError(
-                f"{key}= (rankcheck_session_reading) does not apply to User Behavior Insights; "
-                f"those that do are {', '.join(_OF_UBI)}"
+                f"{key}= does not apply to User Behavior Insights; the keywords of "
+                f"rankcheck_session_reading that do are {', '.join(_OF_UBI)}"
             )
         _show(SessionLog.from_ubi(chosen.log, chosen.ubi_events, **reading), chosen)
         return PASSED

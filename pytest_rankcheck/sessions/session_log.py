@@ -201,7 +201,6 @@ class SessionLog:
         select: str | Sequence[str] = ("click",),
         grades: Mapping[str, float] | None = None,
         name: str | None = None,
-        columns: Mapping[str, str] | None = None,
         attributes: Sequence[str] | None = None,
         first_rank: int | None = None,
         session_gap: Gap = "30min",
@@ -222,8 +221,6 @@ class SessionLog:
             grades: the grades of further selections: ``{"add_to_cart": 2, "purchase": 3}``. The
                 actions in ``select`` have grade 1.
             name: what messages and records call the log; without it, "ubi".
-            columns: ``{field: column}`` where fields are elsewhere, such as
-                ``{"ordinal": "event_attributes.rank"}``.
             attributes: as in `load`; without it, ``client_id``, ``user_id`` and the plain values
                 in ``query_attributes`` are attributes if they are the same throughout a session.
             first_rank: whether positions count from 0 or 1. A position counts only if the results
@@ -246,7 +243,6 @@ class SessionLog:
             events,
             select=select,
             grades=grades,
-            columns=columns or {},
             is_lenient=lenient,
             reading={
                 "attributes": attributes,

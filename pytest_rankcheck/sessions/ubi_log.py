@@ -36,8 +36,7 @@ from pytest_rankcheck.sessions.log_reader import names_by_start, read_log
 from pytest_rankcheck.sessions.ubi_sources import (
     HITS,
     UbiSource,
-    check_fields,
-    check_sources,
+    check_times,
     rows_of_source,
 )
 
@@ -54,7 +53,6 @@ def ubi_log(
     *,
     select: str | Sequence[str],
     grades: Mapping[str, float] | None,
-    columns: Mapping[str, str],
     is_lenient: bool,
     reading: Reading,
 ) -> LogContents:
@@ -70,19 +68,17 @@ def ubi_log(
     if options.gap is None:
         raise ConfigurationError('session_gap=None is invalid; give a pause, such as "30min"')
     of_actions = _grades(select, grades)
-    check_fields(columns)
     problems = Problems("queries", is_lenient=is_lenient)
     numbering = JoinedNumbering("queries")
     problems.numbering = numbering
-    asked = rows_of_source("queries", queries, columns, problems, numbering)
-    done = rows_of_source("events", events, columns, problems, numbering)
-    check_sources(asked, done, columns)
+    asked = rows_of_source("queries", queries, problems, numbering)
+    done = rows_of_source("events", events, problems, numbering)
+    check_times(asked, done)
     searches = _Join(of_actions, options, problems).searches(asked.rows, done.rows)
     problems.source = numbering.parts[0][1].source
     given = {
         "grades": of_actions,
         "session_gap": options.gap,
-        "columns": columns,
         "first_rank": options.first_rank,
         "lenient": is_lenient or None,
         "drop_sessions_over": options.drop_sessions_over,
@@ -130,8 +126,7 @@ class _Join:
             raise SessionLogError(
                 "no event belongs to a query: their query_ids are such as "
                 f"'{quoted(given.iat[0])}', those of the queries such as "
-                f"'{quoted(queries['query_id'].iat[0])}'; are both of the same time, or is "
-                "the query_id in another column? columns={'query_id': ...}"
+                f"'{quoted(queries['query_id'].iat[0])}'; are both of the same time?"
             )
         searches = queries.drop_duplicates("query_id").set_index("query_id")
         both = pd.concat([queries, of_query])  # an id is that of the query, or else of an event

@@ -17,7 +17,7 @@ import pandas as pd
 
 from pytest_rankcheck.argument_checks import library_of_frame
 from pytest_rankcheck.array_types import FloatArray
-from pytest_rankcheck.errors import ConfigurationError, SessionLogError, quoted, suggestion
+from pytest_rankcheck.errors import SessionLogError
 from pytest_rankcheck.files.json_files import with_nested
 from pytest_rankcheck.files.table_batches import Column, Table
 from pytest_rankcheck.files.tables import read_table
@@ -58,21 +58,10 @@ _FIELDS: dict[str, Sequence[str]] = {
     "ordinal": ("event_attributes.position.ordinal", "ordinal"),
 }
 """The fields of queries and events, and the columns that may hold them; the last three are nested,
-or columns of a table."""
-
-
-def check_fields(columns: Mapping[str, str]) -> None:
-    """Check that ``columns`` names fields of queries and events.
-
-    Raises:
-        ConfigurationError: a field is unknown.
-    """
-    for name in columns:
-        if name not in _FIELDS:
-            raise ConfigurationError(
-                f"columns: unknown field '{quoted(name)}'{suggestion(name, _FIELDS)}; the fields "
-                f"of User Behavior Insights are {', '.join(_FIELDS)}"
-            )
+or columns of a table. The first one that a source has counts; a dump has them in ``_source``."""
+_PLACES = {
+    field: (*usual, *(f"_source.{name}" for name in usual)) for field, usual in _FIELDS.items()
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +74,10 @@ class UbiRows:
     """
     times: Collection[str]
     """The kinds of its times."""
-    known: Mapping[str, None]
-    """The columns of the source, and the dotted names of fields in them."""
 
 
 def rows_of_source(
-    name: str,
-    source: UbiSource,
-    columns: Mapping[str, str],
-    problems: Problems,
-    numbering: JoinedNumbering,
+    name: str, source: UbiSource, problems: Problems, numbering: JoinedNumbering
 ) -> UbiRows:
     """Return the queries or the events, and add their numbering to that of both.
 
@@ -103,45 +86,30 @@ def rows_of_source(
     """
     clock = Clock(None)
     after = len(numbering.parts) * _ROWS
-    known = dict[str, None]()
     table = _opened(source, name, problems, after)
     numbering.parts.append((after, table.numbering))
-    paths = {field: _paths(field, columns) for field in _FIELDS}
-    wanted = [path for places in paths.values() for path in places]
+    wanted = [path for places in _PLACES.values() for path in places]
     frames = [pd.DataFrame(columns=["number", *_FIELDS], dtype=object)]
     for batch in table.batches():
         own = {name: batch.column(at) for at, name in enumerate(batch.header)}
         found = with_nested(own, wanted)
-        known |= dict.fromkeys(found)
         own_numbers = [number + after for number in batch.numbers]
         nobody = objects([None] * len(batch))
         is_usable = np.ones(len(batch), dtype=bool)
         usable = UsableRows(nobody, np.array(own_numbers, np.int64), problems, is_usable)
-        fields = _fields_of(found, paths, clock, usable)
+        fields = _fields_of(found, clock, usable)
         frames.append(pd.DataFrame({"number": own_numbers, **fields})[usable.mask])
     clock.refuse_mixture(problems.place, are_seconds=True)
     rows = pd.concat(frames, ignore_index=True).rename(columns={"timestamp": "seconds"})
     rows = rows.astype(dict.fromkeys(("number", "seconds", "ordinal"), float))
     rows = rows.sort_values(["seconds", "number"], kind="stable", ignore_index=True)
-    return UbiRows(rows, clock.kinds, known)
+    return UbiRows(rows, clock.kinds)
 
 
-def _paths(field: str, columns: Mapping[str, str]) -> list[str]:
-    """Return the columns that may hold a field; the first one that a source has counts."""
-    usual = _FIELDS[field]
-    given = [columns[field]] if field in columns else []
-    return [*given, *usual, *(f"_source.{name}" for name in usual)]
-
-
-def _fields_of(
-    columns: Mapping[str, Column],
-    paths: Mapping[str, Sequence[str]],
-    clock: Clock,
-    usable: UsableRows,
-) -> dict[str, Any]:
+def _fields_of(columns: Mapping[str, Column], clock: Clock, usable: UsableRows) -> dict[str, Any]:
     """Return the cells of each field; refuse the rows with an invalid one."""
     found: dict[str, Any] = {}
-    for field, places in paths.items():
+    for field, places in _PLACES.items():
         column = next((columns[path] for path in places if path in columns), None)
         if column is None:
             found[field] = usable.ids
@@ -177,16 +145,8 @@ def _opened(source: UbiSource, name: str, problems: Problems, after: int) -> Tab
     return table_of_records(source, LogSource(Path(name), problems, after))  # type: ignore[arg-type]
 
 
-def check_sources(asked: UbiRows, done: UbiRows, columns: Mapping[str, str]) -> None:
-    """Check that queries and events have the columns, and can be compared."""
-    known = {**asked.known, **done.known}
-    for column in columns.values():
-        if known and column not in known:
-            raise SessionLogError(
-                f"neither the queries nor the events have a column '{quoted(column)}'"
-                f"{suggestion(column, known)}"
-            )
-
+def check_times(asked: UbiRows, done: UbiRows) -> None:
+    """Check that the times of queries and events can be compared."""
     for kind, words in (("local", "text without a time zone"), ("relative", "no times since 1970")):
         if asked.times and done.times and (kind in asked.times) != (kind in done.times):
             which = "queries" if kind in asked.times else "events"

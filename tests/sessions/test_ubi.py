@@ -253,25 +253,11 @@ def test_impressions_are_the_results_where_no_others_are_known() -> None:
     assert any("1 of an unknown rank, without results and position" in note for note in log.notes)
 
 
-def test_fields_in_other_columns() -> None:
-    queries = [query(1, "ann", "09:00:00", None)]
-    made = event(1, "click", "x", "09:00:05")
-    made["event_attributes"]["rank"] = 4
-    log = SessionLog.from_ubi(queries, [made], columns={"ordinal": "event_attributes.rank"})
-    assert log.events["selected"].tolist() == [[4]]
-    with pytest.raises(
-        SessionLogError, match=r"'event_attributes.ranc'; did you mean 'event_attrib"
-    ):
-        SessionLog.from_ubi(queries, [made], columns={"ordinal": "event_attributes.ranc"})
-    with pytest.raises(
-        ConfigurationError, match="unknown field 'ordinals'; did you mean 'ordinal'"
-    ):
-        SessionLog.from_ubi(queries, [made], columns={"ordinals": "event_attributes.rank"})
-
-
 def test_flat_tables_as_the_data_generator_of_opensearch_writes_them(tmp_path: Path) -> None:
-    """It has no results of queries, and ranks from 0."""
-    columns = "object_id,rank,object_id_field,action_name,query_id,session_id,client_id,timestamp"
+    """It has no results of queries, and positions from 0, in a column named rank."""
+    columns = (
+        "object_id,ordinal,object_id_field,action_name,query_id,session_id,client_id,timestamp"
+    )
     rows = [columns]
     for rank, document in enumerate(("p1", "p2", "p3")):
         shown = f"{document},{rank},product_id,{{}},q1,s1,c1,2024-06-01T00:0{{}}:00.000Z"
@@ -282,9 +268,7 @@ def test_flat_tables_as_the_data_generator_of_opensearch_writes_them(tmp_path: P
         "application,query_id,client_id,user_query,timestamp\n"
         "esci,q1,c1,hat,2024-06-01T00:01:00.000Z\nesci,q2,c1,cap,2024-06-01T00:03:00.000Z\n"
     )
-    log = SessionLog.from_ubi(
-        tmp_path / "ubi_queries.csv", tmp_path / "ubi_events.csv", columns={"ordinal": "rank"}
-    )
+    log = SessionLog.from_ubi(tmp_path / "ubi_queries.csv", tmp_path / "ubi_events.csv")
     assert log.session_ids == ("s1",)  # the query without an event follows within half an hour
     assert log.events["results"].tolist() == [["p1", "p2", "p3"], []]
     assert log.events["selected"].tolist() == [[2], []]
