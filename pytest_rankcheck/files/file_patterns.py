@@ -1,8 +1,8 @@
 """Several files for one thing: lists of paths, patterns, and folders of parts.
 
-The parts of a folder, as clusters write them, are the files of one table, possibly partitioned.
-Files and folders whose names begin with ``_`` or ``.`` are not parts: Spark, Hadoop and others use
-them for their own records. A folder named ``key=value`` (Hive) adds a column to all rows below it.
+The parts of a folder, as clusters write them, are the files of one table. Files and folders whose
+names begin with ``_`` or ``.`` are not parts: Spark, Hadoop and others use them for their own
+records.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from glob import glob
 from itertools import chain, takewhile
 from pathlib import Path
-from urllib.parse import unquote
 
 from pytest_rankcheck.errors import RankcheckError, quoted
 from pytest_rankcheck.files.packed_files import failures_named, size_of
@@ -21,7 +20,6 @@ _DIGITS = re.compile(r"(\d+)")
 _NOT_PARTS = ("_", ".")
 _UNFINISHED = "_temporary"
 """The folder that Hadoop and Spark keep until a job has written all its parts."""
-_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
 def is_pattern(path: Path) -> bool:
@@ -133,15 +131,3 @@ def files_of_parts(path: Path, error: type[RankcheckError]) -> list[Path]:
                     "it has no rows"
                 )
     return sorted(files, key=_natural_order)
-
-
-def partition_columns(path: Path, root: Path | None = None) -> dict[str, str]:
-    """Return the columns that a file's folders add to it: ``{"date": "2026-11-21"}``.
-
-    Args:
-        path: the file.
-        root: only folders below this one count; None: all folders of the path.
-    """
-    folders = (path if root is None else path.relative_to(root)).parent.parts
-    pairs = (folder.partition("=") for folder in folders if "=" in folder)
-    return {unquote(key): "" if value == _NO_VALUE else unquote(value) for key, _, value in pairs}

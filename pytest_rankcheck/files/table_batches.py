@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -256,31 +256,6 @@ class Table:
         """
         wanted = range(len(self.header)) if columns is None else columns
         return self._read(wanted, rows or BATCH_ROWS)
-
-
-def with_columns(table: Table, columns: Mapping[str, str]) -> Table:
-    """Return a table with added columns that have the same text in every row.
-
-    A column that the table already has is kept.
-    """
-
-    def column(batch: Batch, own: int, texts: Sequence[str], index: int) -> Column:
-        if index < own:
-            return batch.column(index)
-        return Column([texts[index - own]] * len(batch))
-
-    def read(wanted: Sequence[int], rows: int) -> Iterator[Batch]:
-        for batch in table.batches([at for at in wanted if at < len(table.header)], rows):
-            known = table.header or batch.header  # JSON lines by layout have no common header
-            added = lacking(known)
-            texts = [columns[name] for name in added]
-            cells = partial(column, batch, len(known), texts)
-            yield Batch([*known, *added], batch.numbers, cells)
-
-    def lacking(header: Sequence[str]) -> list[str]:
-        return [name for name in columns if name not in header]
-
-    return Table([*table.header, *lacking(table.header)], table.numbering, read)
 
 
 def joined_tables(

@@ -8,7 +8,7 @@ role: as ids, as numbers, or as plain cells. All sources with the same content g
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeVar
 
 from pytest_rankcheck.errors import RankcheckError, quoted
 from pytest_rankcheck.files.delimited_tables import DelimitedTable, table_of, table_text
-from pytest_rankcheck.files.file_patterns import are_parts, files_of_parts, partition_columns
+from pytest_rankcheck.files.file_patterns import are_parts, files_of_parts
 from pytest_rankcheck.files.format_registry import Format
 from pytest_rankcheck.files.frame_tables import (
     frames_of_scan,
@@ -86,8 +86,7 @@ def column_names(path: Path) -> list[str]:
         file = files_of_parts(path, RankcheckError)[0] if are_parts(path) else path
         start = first_bytes(file, _KEYED_BYTES, RankcheckError).decode(errors="replace")
         keys = map("".join, _KEY.findall(start))
-        header = read_table(file, RankcheckError).header
-        return [*keys, *header, *(partition_columns(file) if header else ())]
+        return [*keys, *read_table(file, RankcheckError).header]
     return []
 
 
@@ -124,13 +123,6 @@ def _table_of_parquet(path: Path, error: type[RankcheckError]) -> Table:
 
 
 # --- formats of files -----------------------------------------------------------------------------
-
-TABLE_KINDS: Mapping[str, TableKind] = {
-    "csv": "delimited",
-    "tsv": "delimited",
-    "parquet": "Parquet",
-}
-"""The kind of table in each of these formats."""
 
 T = TypeVar("T")
 Rows = Callable[[Any], tuple[Sequence[str], Sequence[Sequence[object]]]]

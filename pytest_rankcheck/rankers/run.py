@@ -118,8 +118,8 @@ class Run:
         Args:
             path: the file; it may be packed with gzip or Zstandard. Or a folder or a pattern, such
                 as ``"runs/2026-11-21/"`` or ``"runs/part-*.parquet"``, whose files together form
-                the run, as Spark and others write it. A subfolder named ``key=value`` adds a column
-                to its files. Names that begin with ``_`` or ``.`` are left out.
+                the run, as Spark and others write it. Names that begin with ``_`` or ``.`` are
+                left out.
             format: ``"trec"``, ``"jsonl"``, ``"csv"``, ``"tsv"`` or ``"parquet"``; without it, the
                 content decides.
             name: what messages call the run; without it, the name of the file or folder.

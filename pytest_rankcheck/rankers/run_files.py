@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_rankcheck.errors import RunError
-from pytest_rankcheck.files.file_patterns import are_parts, files_of_parts, partition_columns
+from pytest_rankcheck.files.file_patterns import are_parts, files_of_parts
 from pytest_rankcheck.files.format_registry import Format, Formats
 from pytest_rankcheck.files.packed_files import failures_named, shown_name, size_of
-from pytest_rankcheck.files.tables import TABLE_KINDS
 from pytest_rankcheck.rankers import formats
 from pytest_rankcheck.rankers.ranked_columns import (
     EmptyRunError,
@@ -55,7 +54,7 @@ class RunFiles:
         files = files_of_parts(path, RunError) if are_parts(path) else [path]
         if format:
             return cls(path, files, RUN_FORMATS.named(format), rules, columns)
-        found = {file: _format_of(file, columns) for file in files}
+        found = {file: RUN_FORMATS.detected(file, columns) for file in files}
         first, *others = found
         for other in others:
             if found[other].name != found[first].name:
@@ -106,11 +105,3 @@ class RunFiles:
             raise RunError(f"{where}: a query has a whole ranking twice; keep one") from None
         if is_empty:
             raise EmptyRunError(where)
-
-
-def _format_of(file: Path, columns: Mapping[str, str]) -> Format[Iterator[RankedColumns]]:
-    """Return the format of a file; the columns that its folders add are not in its header."""
-    kind = file.suffix.removeprefix(".")
-    if kind in TABLE_KINDS and partition_columns(file):
-        return RUN_FORMATS.named(kind)
-    return RUN_FORMATS.detected(file, columns)

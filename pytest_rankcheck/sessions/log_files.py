@@ -10,14 +10,12 @@ from pathlib import Path
 from pytest_rankcheck.errors import ConfigurationError, SessionLogError, plural, quoted
 from pytest_rankcheck.files.file_patterns import (
     files_of_parts,
-    is_pattern,
     matching_files,
-    partition_columns,
 )
 from pytest_rankcheck.files.format_registry import Formats
 from pytest_rankcheck.files.json_files import table_of_objects
 from pytest_rankcheck.files.packed_files import failures_named, first_bytes, shown_name
-from pytest_rankcheck.files.table_batches import Batch, Table, with_columns
+from pytest_rankcheck.files.table_batches import Batch, Table
 from pytest_rankcheck.files.text_files import JoinedNumbering, Numbering
 from pytest_rankcheck.sessions import formats
 from pytest_rankcheck.sessions.log_problems import LogSource, Problems
@@ -35,8 +33,6 @@ class LogFiles:
     """The paths and patterns, as the caller gave them."""
     files: Sequence[Path]
     """The files, in the order of their names."""
-    roots: Mapping[Path, Path]
-    """For each file in a folder, the folder that the user gave."""
 
     @classmethod
     def of(cls, given: AnyPath | Sequence[AnyPath]) -> LogFiles:
@@ -55,14 +51,12 @@ class LogFiles:
         paths = list(map(Path, several))
         parts = {path: files_of_parts(path, SessionLogError) for path in paths if _is_folder(path)}
         files = [file for path in paths for file in parts.get(path, [path])]
-        roots = {file: path for path, found in parts.items() for file in found}
-        return cls(paths, matching_files(files, SessionLogError), roots)
+        return cls(paths, matching_files(files, SessionLogError))
 
     @property
     def name(self) -> str:
         """The default name of the log: that of the pattern, or of the first file."""
-        is_one = len(self.given) == 1 and (is_pattern(self.given[0]) or bool(self.roots))
-        return shown_name(self.given[0] if is_one else self.files[0])
+        return shown_name(self.given[0] if len(self.given) == 1 else self.files[0])
 
     @property
     def words(self) -> str:
@@ -94,10 +88,7 @@ class LogFiles:
         def opened(source: LogSource) -> Table:
             path = source.path
             found = LOG_FORMATS.named(format) if format else LOG_FORMATS.detected(path, columns)
-            table = found.read(source)
-            if path not in self.roots:
-                return table
-            return with_columns(table, partition_columns(path, self.roots[path]))
+            return found.read(source)
 
         if len(self.files) == 1:
             return opened(LogSource(self.files[0], problems, after))

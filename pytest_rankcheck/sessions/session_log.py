@@ -98,8 +98,8 @@ class SessionLog:
 
         Args:
             path: the file; or several, as a list, as a pattern such as ``"logs/2026-11-*.jsonl"``,
-                or as a folder, whose subfolders named ``key=value`` are columns. A session may
-                continue from one file to the next. The files may be packed with gzip or Zstandard.
+                or as a folder. A session may continue from one file to the next. The files may be
+                packed with gzip or Zstandard.
             format: ``"csv"``, ``"tsv"``, ``"jsonl"`` (or a JSON array) or ``"parquet"``;
                 without it, the content of each file decides.
             name: what messages and records call the log; without it, the first file's name up to

@@ -166,7 +166,7 @@ def test_hints_name_the_option_beside_the_keyword(tmp_path: Path) -> None:
         ("g.csv", "query_id,docno,pid,rel", "columns={'doc_id': ...} (rankcheck_columns, "),
         ("g.csv", "query_id,doc_id,rel\nq,d,1\nq,d,2", "='highest' (rankcheck_contradictions)"),
         ("qrels/dev.tsv", "", "split= (rankcheck_split)"),
-        ("r.csv", "query_id,doc_id,s\nq,d,1", "columns={'score': 's'} (rankcheck_columns)"),
+        ("r.csv", "query_id,doc_id,s\nq,d,1", "columns={'score': ...}, if the highest is best"),
     ):
         path = tmp_path / file
         path.parent.mkdir(exist_ok=True)

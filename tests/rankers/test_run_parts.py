@@ -115,22 +115,14 @@ def test_packed_parts(folder: Path) -> None:
     assert_whole(Run.load(folder))
 
 
-def test_folders_named_key_value_are_columns(folder: Path) -> None:
+def test_parts_may_be_in_folders_but_no_column_is(folder: Path) -> None:
     for query_id, own in rows().groupby("query_id"):
         below = folder / "date=2026-11-21" / f"query_id={query_id}"
         below.mkdir(parents=True)
-        own.drop(columns="query_id").to_csv(below / "part-0.csv", index=False)
+        own.to_csv(below / "part-0.csv", index=False)
     assert_whole(Run.load(folder))
-    assert_whole(Run.load(folder / "date=2026-11-21"))
-
-
-def test_the_value_of_a_folder_may_be_escaped_but_not_missing(folder: Path) -> None:
-    below = folder / "query_id=caf%C3%A9%20au%3Dlait"
-    below.mkdir()
-    (below / "part-0.csv").write_text("doc_id,score\nd1,1\n")
-    assert list(Run.load(folder)) == ["café au=lait"]
-    below.rename(folder / "query_id=__HIVE_DEFAULT_PARTITION__")
-    with pytest.raises(RunError, match=r"part-0\.csv.*: query_id is empty"):
+    own.drop(columns="query_id").to_csv(below / "part-0.csv", index=False)
+    with pytest.raises(RunError, match=r"part-0\.csv"):
         Run.load(folder)
 
 

@@ -130,11 +130,11 @@ def test_a_wildcard_leaves_out_what_engines_write_beside_the_parts(parts: list[s
     assert len(SessionLog.load("logs/_own*").trails.events) > 0
 
 
-def test_rows_of_a_folder_with_a_date_may_have_different_keys(tmp_path: Path) -> None:
+def test_rows_of_a_folder_may_have_different_keys(tmp_path: Path) -> None:
     (tmp_path / "day=16").mkdir()
     first, second = rows(4)[:2]
     del first["device"], second["selected"]
     (tmp_path / "day=16" / "part.jsonl").write_text(lines([first, second]))
     log = SessionLog.load(tmp_path)
-    assert log.attributes("s0") == {"device": "a", "day": "16"}
+    assert log.attributes("s0") == {"device": "a"}
     assert log.events["results"].tolist() == [["a", "b", "c"]] * 2

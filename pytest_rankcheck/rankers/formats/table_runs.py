@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import RunError
-from pytest_rankcheck.files.file_patterns import partition_columns
-from pytest_rankcheck.files.table_batches import Table, joined_tables, with_columns
+from pytest_rankcheck.files.table_batches import Table, joined_tables
 from pytest_rankcheck.files.tables import TableKind, read_table, table_formats
 from pytest_rankcheck.rankers.ranked_columns import RankedColumns
 from pytest_rankcheck.rankers.ranking import COLUMNS, Rankings, ranked_rows
@@ -58,7 +57,7 @@ def columns_of_files(
     if not run.are_parts:
         yield from columns_of_table(opened(run.path), columns, run.rules, together=together)
         return
-    parts = [(file, with_columns(opened(file), partition_columns(file))) for file in run.files]
+    parts = [(file, opened(file)) for file in run.files]
     joined = joined_tables(parts, RunError, str(run.path))
     yield from columns_of_table(joined, columns, run.rules, together=together)
 
