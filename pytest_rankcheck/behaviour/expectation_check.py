@@ -16,7 +16,7 @@ from pytest_rankcheck.errors import (
     suggestion,
 )
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.evaluation.metric_checks import beyond_depth
+from pytest_rankcheck.evaluation.metric_values import beyond_depth
 from pytest_rankcheck.evaluation.ranked_run import ranked_run
 from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.golden_set import GoldenSet

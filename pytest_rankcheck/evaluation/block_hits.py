@@ -9,8 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
-from pytest_rankcheck.evaluation.judged_matches import HeldJoin, Matches, ids_matched
-from pytest_rankcheck.evaluation.row_order import RowOrder
+from pytest_rankcheck.evaluation.judged_matches import HeldJoin, Matches, RowOrder, ids_matched
 from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, starts_of
 from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.rankers.ranked_columns import HeldDocuments, RankedColumns

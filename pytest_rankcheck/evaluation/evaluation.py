@@ -19,7 +19,7 @@ from pytest_rankcheck.errors import (
     warn_caller,
 )
 from pytest_rankcheck.evaluation.measured_source import Source
-from pytest_rankcheck.evaluation.metric_checks import (
+from pytest_rankcheck.evaluation.metric_values import (
     beyond_depth,
     cutoff_of,
     warn_if_uninformative,

@@ -10,7 +10,7 @@ import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.evaluation.conventions import Conventions, meant, settled
-from pytest_rankcheck.evaluation.metric_checks import computed_values
+from pytest_rankcheck.evaluation.metric_values import computed_values
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.kinds import MeasurementKind, MetricInput
 from pytest_rankcheck.metrics.metric_definition import KINDS

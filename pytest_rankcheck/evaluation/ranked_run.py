@@ -19,7 +19,7 @@ from pytest_rankcheck.evaluation.conventions import (
 )
 from pytest_rankcheck.evaluation.expected_matches import in_expected_texts
 from pytest_rankcheck.evaluation.measured_source import Source
-from pytest_rankcheck.evaluation.metric_checks import cutoff_of, refuse_constant
+from pytest_rankcheck.evaluation.metric_values import cutoff_of, ir_measures_values, refuse_constant
 from pytest_rankcheck.evaluation.run_golden_join import Joined, block_size, join, judged_hits
 from pytest_rankcheck.evaluation.tied_scores import mostly_tied, tied_queries, ties_reordered
 from pytest_rankcheck.evaluation.unfit_runs import (
@@ -274,13 +274,9 @@ class RankedRun(Source):
 
     def returned(self, metric: Metric) -> FloatArray:
         """Return what the metric's function, or ir_measures, returned for each query."""
-        if metric.definition.ir_measures:
-            return self._ir_measures_values(metric.definition.ir_measures)
-        return super().returned(metric)
-
-    def _ir_measures_values(self, name: str) -> FloatArray:
-        from pytest_rankcheck.evaluation.ir_measures_values import ir_measures_values
-
+        name = metric.definition.ir_measures
+        if not name:
+            return super().returned(metric)
         if self.run is None:
             raise MetricError(
                 f"ir_measures computes {quoted(name)} from whole rankings, but this evaluation was "

@@ -7,8 +7,8 @@ from pytest_rankcheck.rankers.adapter_protocol import (
 )
 from pytest_rankcheck.rankers.adapters.batch_ranker import batch as batch
 from pytest_rankcheck.rankers.adapters.command_ranker import command as command
-from pytest_rankcheck.rankers.adapters.embedding_ranker import embedder as embedder
+from pytest_rankcheck.rankers.adapters.scoring_rankers import embedder as embedder
 from pytest_rankcheck.rankers.adapters.http_ranker import http as http
 from pytest_rankcheck.rankers.adapters.model_ranker import model as model
-from pytest_rankcheck.rankers.adapters.scorer_ranker import scorer as scorer
-from pytest_rankcheck.rankers.retrievers import retriever as retriever
+from pytest_rankcheck.rankers.adapters.scoring_rankers import scorer as scorer
+from pytest_rankcheck.rankers.callable_adapters import retriever as retriever

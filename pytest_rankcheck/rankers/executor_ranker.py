@@ -10,18 +10,11 @@ import socket
 import threading
 import traceback
 import uuid
-from collections.abc import Callable, Sequence
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    BrokenExecutor,
-    CancelledError,
-    Executor,
-    Future,
-    wait,
-)
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, as_completed
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
-from itertools import islice
 from typing import Any
 
 from pytest_rankcheck.errors import (
@@ -45,107 +38,56 @@ from pytest_rankcheck.rankers.ranker_lookup import NamedRanker, is_name, named_o
 ExecutorLike = Executor | Callable[[], Executor] | str
 """An executor; a function that makes one; or a text, as in ``rankcheck_executor``."""
 
-_FORMS = "processes:4 or package.module:make_pool"
-_UNKNOWN_WORKERS = 64
-"""The assumed number of workers of an executor that does not state one."""
 
-
-@dataclass
-class Pool:
-    """The user's executor; or one that is made when needed and shut down at the end."""
-
-    name: str
-    """What messages call it."""
-    executor: Executor | None = None
-    make: Callable[[], Any] | None = None
-
-    @property
-    def workers(self) -> int:
-        """How many chunks it can rank at the same time, as far as it states that."""
-        executor = self._opened()
-        for name in ("num_workers", "_max_workers"):  # mpi4py; Python and loky
-            workers = getattr(executor, name, None)
-            if isinstance(workers, int) and workers > 0:
-                return workers
-        return _UNKNOWN_WORKERS
-
-    def _opened(self) -> Executor:
-        """Return the executor, and make it first if necessary."""
-        if self.executor is None:
-            assert self.make is not None
-            made = made_by(self.make, f"executor {self.name} cannot be made")
-            if not isinstance(made, Executor):
-                raise RankerError(
-                    f"executor {self.name} returned {type(made).__name__}; return an executor of "
-                    "concurrent.futures, such as ProcessPoolExecutor(4)"
-                )
-            self.executor = made
-        return self.executor
-
-    def submit(self, function: Callable[..., Any], *arguments: object) -> Future[Any]:
-        """Submit a call; with a broken executor, the returned future has failed.
-
-        Raises:
-            RankerError: the executor was shut down.
-        """
-        try:
-            return self._opened().submit(function, *arguments)
-        except BrokenExecutor as error:
-            broken: Future[Any] = Future()
-            broken.set_exception(error)
-            return broken
-        except RuntimeError as error:
-            if "shutdown" not in str(error):
-                raise
-            raise RankerError(
-                f"executor {self.name} was shut down, so nothing can be ranked on it; give one "
-                "that is open, or a function that makes one"
-            ) from None
-
-    def close(self, *, at_once: bool = False) -> None:
-        """Shut the executor down if it was made here.
-
-        Args:
-            at_once: whether to return without waiting for running chunks.
-        """
-        if self.make is not None and self.executor is not None:
-            self.executor.shutdown(wait=not at_once)
-            client: Any = getattr(self.executor, "_client", None)  # Dask has one
-            if client is not None:
-                client.close()
-            self.executor = None
-
-
-def make_pool(given: ExecutorLike) -> Pool:
-    """Return the pool that an argument or the configuration describes, without starting it.
+@contextmanager
+def _opened(given: ExecutorLike) -> Iterator[Executor]:
+    """Yield the executor of the user; or one that is made here, and shut down at the end.
 
     Raises:
         ConfigurationError: the value neither is nor describes an executor.
+        RankerError: it cannot be made.
     """
-    if isinstance(given, str):
-        return _named_pool(given.strip())
     if isinstance(given, Executor):
-        return Pool(type(given).__name__, given)
+        yield given
+        return
+    make = _maker(given)
+    executor: Any = made_by(make, f"executor {quoted(given)} cannot be made")
+    if not isinstance(executor, Executor):
+        raise RankerError(
+            f"executor {quoted(given)} returned {type(executor).__name__}; return an executor of "
+            "concurrent.futures, such as ProcessPoolExecutor(4)"
+        )
+    is_complete = False
+    try:
+        yield executor
+        is_complete = True
+    finally:
+        executor.shutdown(wait=is_complete)
+        if hasattr(executor, "_client"):  # Dask has one
+            executor._client.close()
+
+
+def _maker(given: object) -> Callable[[], object]:
+    """Return the function that makes the executor which an argument or the configuration means."""
     if callable(given):
-        name = getattr(given, "__qualname__", type(given).__qualname__)
-        return Pool(f"{name}()", make=given)
+        return given
+    kind, _, rest = str(given).strip().removesuffix("()").partition(":")
+    if kind == "processes":
+        if not rest or (rest.isdecimal() and int(rest) > 0):
+            return partial(_process_pool, int(rest) if rest else None)
+    elif is_name(f"{kind}:{rest}"):
+        make: Any = named_object(f"{kind}:{rest}", "executor")
+        return make  # type: ignore[no-any-return]
     raise ConfigurationError(
-        f"executor={quoted(repr(given), 60)} is not an executor; give one of concurrent.futures, a "
-        f"function that makes one, or a text: {_FORMS}"
+        f"executor={quoted(repr(given), 60)} is invalid; give an executor of concurrent.futures, a "
+        "function that makes one, or a text: processes:4 or package.module:make_pool"
     )
 
 
-def _named_pool(text: str) -> Pool:
-    kind, _, rest = text.partition(":")
-    make: Any = None
-    if kind == "processes":
-        if not rest or (rest.isascii() and rest.isdecimal() and int(rest) > 0):
-            make = partial(_process_pool, int(rest) if rest else None)
-    elif is_name(text.removesuffix("()")):
-        make = named_object(text.removesuffix("()"), "executor")
-    if make is None:
-        raise ConfigurationError(f"executor '{quoted(text)}' is invalid; write {_FORMS}")
-    return Pool(f"'{quoted(text)}'", make=make)
+def _workers(executor: Executor) -> int:
+    """Return how many chunks an executor can rank at the same time; 1 if it does not say."""
+    counts = (getattr(executor, name, None) for name in ("num_workers", "_max_workers"))
+    return next((count for count in counts if isinstance(count, int)), 1)  # mpi4py; others
 
 
 def _process_pool(count: int | None) -> Executor:
@@ -175,12 +117,12 @@ class ExecutorRanker(Adapter):
 
     honours_timeout = True  # `ask` refuses a timeout itself, and says why
 
-    def __init__(self, adapter: Adapter, pool: Pool, chunk: int) -> None:
+    def __init__(self, adapter: Adapter, executor: ExecutorLike, chunk: int) -> None:
         """Prepare to ask, without sending anything yet.
 
         Args:
             adapter: the ranker; only the name of a `NamedRanker` is sent.
-            pool: the executor.
+            executor: the executor.
             chunk: the most queries to send together.
 
         Raises:
@@ -190,8 +132,10 @@ class ExecutorRanker(Adapter):
         self.name = adapter.name
         self._adapter = adapter
         self._token = adapter.token if isinstance(adapter, NamedRanker) else uuid.uuid4().hex
-        self._pool = pool
+        self._executor = executor
         self._chunk = chunk
+        self.workers = 1
+        """How many chunks are ranked at the same time, as far as the executor says."""
 
     def ask(self, task: RankingTask, on_answer: OnAnswer) -> None:
         """Send chunks of queries until every query is answered or has failed.
@@ -206,41 +150,34 @@ class ExecutorRanker(Adapter):
                 f"timeout={task.timeout:g} has no effect on an executor, whose workers cannot be "
                 "stopped; remove the timeout (rankcheck_timeout, or timeout= of rank)"
             )
-        at_once = True
-        try:
-            # By name, so that an error's class need not be picklable.
-            named = tuple(
-                each if isinstance(each, str) else f"{each.__module__}.{each.__qualname__}"
-                for each in task.retry_on
-            )
-            self._ask_in_chunks(replace(task, retry_on=named), on_answer)
-            at_once = False
-        finally:
-            self._pool.close(at_once=at_once)
-
-    def _ask_in_chunks(self, task: RankingTask, on_answer: OnAnswer) -> None:
+        # By name, so that an error's class need not be picklable.
+        named = tuple(
+            each if isinstance(each, str) else f"{each.__module__}.{each.__qualname__}"
+            for each in task.retry_on
+        )
         ids, size = task.golden.query_ids, self._chunk
-        waiting = iter([ids[start : start + size] for start in range(0, len(ids), size)])
-        most = 2 * self._pool.workers
-        running: dict[Future[list[QueryAnswer]], Sequence[str]] = {}
-        try:
-            while True:
-                for chunk in islice(waiting, most - len(running)):
-                    running[self._sent(task, chunk)] = chunk
-                if not running:
-                    return
-                ended = wait(running, return_when=FIRST_COMPLETED).done
-                for future in [each for each in running if each in ended]:  # in order
-                    for answer in self._answers(future, running.pop(future)):
+        sent: dict[Future[list[QueryAnswer]], Sequence[str]] = {}
+        with _opened(self._executor) as executor:
+            self.workers = _workers(executor)
+            try:
+                for chunk in (ids[start : start + size] for start in range(0, len(ids), size)):
+                    part = replace(task, golden=task.golden.for_ranker(chunk), retry_on=named)
+                    sent[self._submitted(executor, part)] = chunk
+                for future in as_completed([*sent]):
+                    for answer in self._answers(future, sent.pop(future)):
                         on_answer(answer)
-        except BaseException:
-            for future in running:
-                future.cancel()
-            raise
+            finally:
+                for future in sent:
+                    future.cancel()
 
-    def _sent(self, task: RankingTask, query_ids: Sequence[str]) -> Future[list[QueryAnswer]]:
-        part = replace(task, golden=task.golden.for_ranker(query_ids))
-        return self._pool.submit(ask_chunk, self._token, self._adapter, part)
+    def _submitted(self, executor: Executor, part: RankingTask) -> Future[list[QueryAnswer]]:
+        try:
+            return executor.submit(ask_chunk, self._token, self._adapter, part)
+        except RuntimeError as error:  # it is broken, or was shut down
+            raise RankerError(
+                f"executor {type(executor).__name__} takes no queries: {error_text(error)}; give "
+                "one that is open, or a function that makes one"
+            ) from error
 
     def _answers(
         self, future: Future[list[QueryAnswer]], chunk: Sequence[str]

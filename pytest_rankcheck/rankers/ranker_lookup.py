@@ -14,8 +14,12 @@ from typing import Any
 
 from pytest_rankcheck.errors import ConfigurationError, RankerError, quoted, suggestion
 from pytest_rankcheck.rankers.adapter_protocol import Adapter, OnAnswer, RankingTask
-from pytest_rankcheck.rankers.callable_adapters import function_adapter, name_of
-from pytest_rankcheck.rankers.retrievers import retrieve_function, with_ids
+from pytest_rankcheck.rankers.callable_adapters import (
+    function_adapter,
+    name_of,
+    retrieve_function,
+    with_ids,
+)
 
 _LOADED: dict[int, tuple[object, str]] = {}
 """The configured rankers and their names, by ``id()``; kept alive so that no id is reused."""

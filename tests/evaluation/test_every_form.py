@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, Metric, Run, evaluate
-from pytest_rankcheck.evaluation import judged_matches, row_order
+from pytest_rankcheck.evaluation import judged_matches
 from pytest_rankcheck.files import id_columns, packed_files, trec_columns
 from pytest_rankcheck.rankers import ranked_columns, run_tables
 from tests.examples import examples, run_of
@@ -174,7 +174,7 @@ def read_in(way: str) -> Iterator[None]:
         if way == "small blocks":
             patch.setattr(run_tables, "_BATCH_ROWS", 3)
             patch.setattr(ranked_columns, "_BLOCK_ROWS", 1)
-            patch.setattr(row_order, "_TIED_ROWS", 1)
+            patch.setattr(judged_matches, "_TIED_ROWS", 1)
             patch.setattr(trec_columns, "LARGE_BLOCK_BYTES", 30)
             patch.setattr(trec_columns, "BLOCK_BYTES", 30)
         if way == "few hashes":

@@ -160,17 +160,17 @@ def test_a_ranker_that_cannot_run_on_a_worker_is_one_clear_error(
 def test_an_executor_that_was_shut_down_is_an_error() -> None:
     pool = ThreadPoolExecutor(1)
     pool.shutdown()
-    with pytest.raises(RankerError, match="ThreadPoolExecutor was shut down"):
+    with pytest.raises(RankerError, match=r"ThreadPoolExecutor takes no queries: .*shutdown"):
         rank(workers.search, GOLDEN, executor=pool)
 
 
 def test_an_invalid_executor_is_an_error() -> None:
     for executor, message in (
-        (4, "executor=4 is not an executor"),
-        ("processes:none", "is invalid; write processes:4 or package.module:make_pool"),
-        ("processes:0", "write processes:4"),
-        ("dask:tcp://scheduler:8786", "is invalid; write processes:4"),
-        ("threads", "is invalid; write processes:4 or"),
+        (4, "executor=4 is invalid; give an executor of concurrent.futures"),
+        ("processes:none", "is invalid; .* processes:4 or package.module:make_pool"),
+        ("processes:0", "a text: processes:4"),
+        ("dask:tcp://scheduler:8786", "is invalid"),
+        ("threads", "is invalid"),
         (name("missing"), "there is no 'missing'"),
     ):
         with pytest.raises(ConfigurationError, match=message):

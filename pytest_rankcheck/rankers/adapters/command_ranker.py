@@ -122,22 +122,10 @@ class _Command(Adapter):
                 start_new_session=True,  # so that its children can be killed with it
             )
         except OSError as error:
-            raise RankerError(f"{self._shown}: {self._why_not_started(error)}") from None
-
-    def _why_not_started(self, error: OSError) -> str:
-        program, folder = self._arguments[0], self._cwd.absolute()
-        path = folder / program
-        if not folder.is_dir():
-            return f"there is no folder {quoted(folder, 200)}"
-        if "/" not in program:
-            here = f"; for the file in {quoted(folder, 200)} write './{quoted(program)}'"
-            return f"no such program is on the PATH{here if path.is_file() else ''}"
-        if not path.exists():
-            return f"there is no file {quoted(path, 200)}"
-        return (
-            f"{quoted(path, 200)} cannot be started: {quoted(error.strerror)}; make it executable "
-            "(chmod +x), or give the program that runs it first, such as ['node', 'rank.js']"
-        )
+            raise RankerError(
+                f"{self._shown} cannot be started in {quoted(self._cwd.absolute(), 200)}: "
+                f"{quoted(error)}; give a program on the PATH, or an executable file as './rank'"
+            ) from None
 
     def _problem(
         self, program: _Program, task: RankingTask, waiting: _Waiting, on_answer: OnAnswer

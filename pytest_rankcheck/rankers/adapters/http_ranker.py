@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 Engine = Literal["elasticsearch", "opensearch", "solr", "vespa"]
 Json = Any
 
+_PRIVATE = re.compile(r"(?<=//)[^/?]*@|\?.*")
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _ALWAYS_RETRIED = ("httpx.TransportError", "_BusyError")
 """Temporary failures: a broken connection, or a busy server."""
@@ -142,23 +143,16 @@ class _Http(ConcurrentAdapter):
         import httpx
 
         self.address = _VARIABLE.sub(_secret, self.url)
-        has_secret = self.address != self.url
+        # Without user, password and parameters, and before variables are filled in.
+        self.name = f"{self.method} {_PRIVATE.sub('', self.url)}"
         try:
-            plain = httpx.URL(self.address)
-        except httpx.InvalidURL as failure:
-            why = "" if has_secret else f": {failure}"
-            raise RankerError(f"http: '{quoted(self.url)}' is not a URL{why}") from None
-        if plain.scheme not in ("http", "https"):
-            filled_in = " once its variables are filled in" if has_secret else ""
+            is_url = httpx.URL(self.address).scheme in ("http", "https")
+        except httpx.InvalidURL:
+            is_url = False
+        if not is_url:
             raise RankerError(
-                f"http: '{quoted(self.url)}' is not a URL that starts with http://{filled_in}"
+                f"{self.name} is not a request: give a URL such as http://host/search"
             )
-        if has_secret:
-            self.name = f"{self.method} {self.url.partition('?')[0]}"
-            return
-        port = f":{plain.port}" if plain.port else ""
-        # Without user, password and parameters.
-        self.name = f"{self.method} {plain.scheme}://{plain.host}{port}{plain.path}"
 
     def sees(self, attribute: str) -> bool:
         """Whether the request has a placeholder for the attribute."""
@@ -181,8 +175,7 @@ class _Http(ConcurrentAdapter):
         import httpx
 
         log = logging.getLogger("httpx")  # it logs URLs, which may hold secrets
-        if self.address != self.url:
-            log.addFilter(_silent)
+        log.addFilter(_silent)
         async with httpx.AsyncClient(
             headers={name: _VARIABLE.sub(_secret, text) for name, text in self.headers.items()},
             limits=httpx.Limits(max_connections=task.concurrency),
@@ -259,9 +252,6 @@ of the search engine."""
 def check_placeholders(*parts: Json) -> None:
     """Check the placeholders in the URL, the parameters and the body of a request.
 
-    Words in braces inside other braces are taken for code, such as GraphQL, unless they are nearly
-    a placeholder.
-
     Raises:
         RankerError: a placeholder is unknown, or no placeholder depends on the query.
     """
@@ -272,14 +262,11 @@ def check_placeholders(*parts: Json) -> None:
             if name is None or _is_placeholder(name):
                 depends_on_query |= name not in (None, "depth")
                 continue
-            hint = suggestion(name, _NAMES)
-            is_nested = text.count("{", 0, match.start()) > text.count("}", 0, match.start())
-            if hint or not is_nested:
-                raise RankerError(
-                    f"http: unknown placeholder {{{quoted(name)}}}{hint or '.'} The placeholders "
-                    "are {query}, {query_id}, {depth} and {attributes.NAME}; to send other braces, "
-                    f"write spaces inside them: {{ {quoted(name)} }}"
-                )
+            raise RankerError(
+                f"http: unknown placeholder {{{quoted(name)}}}{suggestion(name, _NAMES) or '.'} "
+                "The placeholders are {query}, {query_id}, {depth} and {attributes.NAME}; to send "
+                f"other braces, write spaces inside them: {{ {quoted(name)} }}"
+            )
     if not depends_on_query:
         raise RankerError(
             "http: the request is the same for every query; write {query}, {query_id} or "

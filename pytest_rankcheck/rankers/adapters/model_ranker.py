@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence, Sized
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from numbers import Integral
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.errors import RankerError, listed, plural, quoted, suggestion
+from pytest_rankcheck.errors import RankerError, listed, quoted, suggestion
 from pytest_rankcheck.files.plain_values import as_booleans, is_missing
 from pytest_rankcheck.golden.judged_queries import candidates_frame
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.reranking_candidates import is_feature_number
 from pytest_rankcheck.rankers.adapter_protocol import Adapter, RankingTask
-from pytest_rankcheck.rankers.adapters.batch_ranker import BatchedAdapter, checked_size
-from pytest_rankcheck.rankers.adapters.model_output import one_each
+from pytest_rankcheck.rankers.adapters.batch_ranker import BatchedAdapter, checked_size, one_each
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,8 +70,7 @@ class _Model(BatchedAdapter):
 
     def sees(self, attribute: str) -> bool:
         """Whether the attribute is one of the model's features."""
-        used = {*(self.features or ()), *_names_of(self.estimator)[0]}
-        return attribute in used or attribute.replace(" ", "_") in used
+        return attribute in {*(self.features or ()), *_names_of(self.estimator)[0]}
 
     def answers(self, queries: Sequence[Query], task: RankingTask) -> Sequence[object]:
         rows = candidates_frame(task.golden, [query.id for query in queries])
@@ -201,15 +198,10 @@ _NAMES = {
     "feature_name": "Column_{}",
     "feature_names_": "{}",
     "feature_names": "f{}",
-    "feature_names_in_": None,
+    "feature_names_in_": "",
 }
 """Where LightGBM, CatBoost, XGBoost and scikit-learn keep the names of features, and the names,
 counted from 0, that they invent for the columns of a matrix (scikit-learn invents none)."""
-
-_COUNTS = ("n_features_in_", "num_feature", "num_features")
-"""Where scikit-learn, LightGBM and XGBoost keep the number of features."""
-
-_LISTS = (Sequence, np.ndarray)
 
 
 @dataclass(frozen=True)
@@ -223,33 +215,24 @@ class FeatureSource:
     is_sparse: bool
     """Whether features have numbers, and those that the file leaves out are 0 (LETOR)."""
 
-    def column(self, name: str) -> str | None:
-        """Return the column or attribute for a feature name; None if it is missing.
+    def require(self, names: Sequence[str]) -> Sequence[str]:
+        """Return the names of features, all of which have a column.
 
-        LightGBM writes the spaces in names as underscores. A number that a sparse file leaves out
-        gives a column of zeros.
+        A number that a sparse file leaves out gives a column of zeros.
         """
         offered = [*self.columns, *self.attributes]
-        if name in offered or (self.is_sparse and is_feature_number(name)):
-            return name
-        return next((column for column in offered if column.replace(" ", "_") == name), None)
-
-    def require(self, names: Sequence[str], hint: str) -> list[str]:
-        """Return the columns for feature names."""
-        columns = {name: self.column(name) for name in names}
-        missing = [name for name, column in columns.items() if column is None]
+        missing = [
+            name
+            for name in names
+            if name not in offered and not (self.is_sparse and is_feature_number(name))
+        ]
         if missing:
-            near = suggestion(missing[0], [*self.columns, *self.attributes])
             raise RankerError(
-                f"the candidates have no column {listed(missing, 10)}{near}; {self.offer()}{hint}"
+                f"the candidates have no column {listed(missing, 10)}"
+                f"{suggestion(missing[0], offered)}; they have {listed(offered, 10)}. If the "
+                "model's features have other names, list their columns in its order, features=[...]"
             )
-        return [column for column in columns.values() if column is not None]
-
-    def offer(self) -> str:
-        """Return a clause about the existing columns and attributes."""
-        attributes = sorted(self.attributes)
-        also = f", and the attributes {listed(attributes, 10)}" if attributes else ""
-        return f"they have {listed(self.columns, 10) or 'no columns'}{also}"
+        return names
 
 
 def features_of_model(
@@ -263,65 +246,40 @@ def features_of_model(
         source: the columns of the golden set.
 
     Raises:
-        RankerError: a feature is missing, the number of features is wrong, or their order is
-            unclear.
+        RankerError: a feature is missing, features do not match the names that the model knows, or
+            their order is unclear.
     """
     names, is_made_up = _names_of(estimator)
-    count = int(_first_value(estimator, _COUNTS, Integral, 0)) or None
-    overlap = set(names).intersection(source.columns)
-    if is_made_up and len(overlap) < len(names) and (source.is_sparse or not overlap):
-        names, count = [], len(names)
-    if names:
-        return _named(names, features, source), True
-    if features is None:
-        if source.is_sparse:
-            raise _unordered(source)
-        features = source.columns
-        if all(map(str.isdecimal, features)) and list(features) != sorted(features, key=int):
+    if is_made_up and not set(names).issubset(source.columns):
+        names = []
+    if features is None and source.is_sparse and (not names or "0" in names):
+        last = max((int(name) for name in source.columns if is_feature_number(name)), default=0)
+        raise RankerError(
+            f"the features of the candidates are numbered, up to {last}, and the model does not "
+            "say with which number it begins; give them in its order, such as "
+            f"features=range(1, {last + 1}), or features=range({last + 1}) if a library read a "
+            "LETOR file for the training (LightGBM, XGBoost and scikit-learn count from 0)"
+        )
+    if not names:
+        columns = source.require(features or source.columns)
+        if (
+            not features
+            and all(map(str.isdecimal, columns))
+            and [*columns] != sorted(columns, key=int)
+        ):
             raise RankerError(
-                f"the features {listed(features, 10)} are numbers, but not in their order; give "
+                f"the features {listed(columns, 10)} are numbers, but not in their order; give "
                 "the order in which the model was trained, features=[...]"
             )
-    columns = source.require(features, "")
-    if count is not None and len(columns) != count:
-        raise RankerError(
-            f"the model was trained with {plural(count, 'feature')}, but gets {len(columns):,}: "
-            f"{listed(columns, 10)}; name its features in their order, features=[...]; the "
-            f"candidates: {source.offer()}"
-        )
-    return dict(zip(columns, columns, strict=True)), False
-
-
-def _named(
-    names: Sequence[str], features: Sequence[str] | None, source: FeatureSource
-) -> Mapping[str, str]:
-    """Return the column for each name that a model was trained with, in its order."""
-    are_from_0 = "0" in names and all(map(is_feature_number, names))
-    if features is None and are_from_0 and source.is_sparse:
-        raise _unordered(source)
+        return dict(zip(columns, columns, strict=True)), False
     if features is None or set(features) == set(names):
-        hint = (
-            f". The model was trained with {listed(names, 10)}; if the columns have other names, "
-            "list them in this order, features=[...]"
-        )
-        return dict(zip(names, source.require(names, hint), strict=True))
-    if len(features) != len(names) or set(features) & set(names):
+        features = names
+    if len(features) != len(names):
         raise RankerError(
             f"features={listed(features, 10)} does not match the names that the model was trained "
             f"with: {listed(names, 10)}; leave features= out, or list one column for each name"
         )
-    return dict(zip(names, source.require(features, ""), strict=True))
-
-
-def _unordered(source: FeatureSource) -> RankerError:
-    """Return the error that numbered features do not show which one the model takes first."""
-    last = max((int(name) for name in source.columns if is_feature_number(name)), default=0)
-    return RankerError(
-        f"the features of the candidates are numbered, up to {last}, and the model does not say "
-        "with which number it begins; give them in its order, such as "
-        f"features=range(1, {last + 1}), or features=range({last + 1}) if a library read a LETOR "
-        "file for the training (LightGBM, XGBoost and scikit-learn count from 0)"
-    )
+    return dict(zip(names, source.require(features), strict=True)), True
 
 
 def _names_of(estimator: Any) -> tuple[list[str], bool]:
@@ -330,23 +288,10 @@ def _names_of(estimator: Any) -> tuple[list[str], bool]:
     The names are empty if the model does not provide any.
     """
     for attribute, pattern in _NAMES.items():
-        names = [str(name) for name in _first_value(estimator, [attribute], _LISTS, [])]
-        if names:
-            made_up = [pattern.format(place) for place in range(len(names))] if pattern else []
-            return names, names == made_up
-    return [], False
-
-
-def _first_value(
-    estimator: Any, attributes: Sequence[str], kinds: type | tuple[type, ...], otherwise: Any
-) -> Any:
-    """Return the first of these attributes or methods with a value of the right type."""
-    for attribute in attributes:
-        value: Any = None
+        names: list[str] = []
         with suppress(Exception):  # libraries raise different errors without the value
-            value = getattr(estimator, attribute, None)
-            value = value() if callable(value) else value
-        is_empty = isinstance(value, Sized) and not len(value)
-        if isinstance(value, kinds) and not is_empty:
-            return value
-    return otherwise
+            value = getattr(estimator, attribute)
+            names = list(map(str, value() if callable(value) else value))
+        if names:
+            return names, names == list(map(pattern.format, range(len(names))))
+    return [], False

@@ -1,6 +1,5 @@
 """Programs as rankers: that answer, die, hang, answer late, twice, out of order, or nonsense."""
 
-import os
 import re
 import signal
 import subprocess
@@ -173,22 +172,18 @@ def test_a_program_that_cannot_be_started(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path)
     script = tmp_path / "rank.sh"
     script.write_text("no interpreter\n")
-    there = re.escape(str(script))
     for program, message in (
-        ("nosuch", "command 'nosuch': no such program is on the PATH$"),
-        ("rank.sh", f"PATH; for the file in {re.escape(str(tmp_path))} write './rank.sh'$"),
-        ("./nosuch", f"there is no file {re.escape(str(tmp_path))}/nosuch$"),
-        ("./rank.sh", rf"{there} cannot be started: Permission denied; make it executable \(chmod"),
+        ("nosuch", "command 'nosuch' cannot be started in .*: .*No such file.*; give a program on"),
+        ("rank.sh", "No such file or directory: 'rank.sh'; give .* as './rank'$"),
+        ("./nosuch", "No such file or directory: './nosuch'"),
+        ("./rank.sh", "Permission denied: './rank.sh'; give .* or an executable file"),
     ):
         with pytest.raises(RankerError, match=message):
             rank(command([program]), GOLDEN)
     script.chmod(0o755)
-    with pytest.raises(RankerError, match=f"{there} cannot be started: Exec format error"):
+    with pytest.raises(RankerError, match="Exec format error"):
         rank(command(["./rank.sh"]), GOLDEN)
-    script.write_text(f"#!{os.devnull}/nosuch\n")
-    with pytest.raises(RankerError, match=f"{there} cannot be started: "):
-        rank(command(["./rank.sh"], cwd=tmp_path), GOLDEN)
-    with pytest.raises(RankerError, match=r"there is no folder .*/gone"):
+    with pytest.raises(RankerError, match=f"in {re.escape(str(tmp_path))}/gone: .*No such file"):
         rank(command(["./rank.sh"], cwd="gone"), GOLDEN)
     for wrong in ([], ["./rank", 5]):
         with pytest.raises(RankerError, match="give a program and its arguments as texts"):

@@ -137,7 +137,7 @@ def test_a_custom_request(server: Server) -> None:
             "text": "{query}", "filter": ["lang:{attributes.locale}", {"shop": "{attributes.shop}"}],
             "top": "{depth}", "id": "{query_id}", "explain": False, "literal": "{ other } {}",
             "{attributes.locale}": ("{query_id}",), "template": '{"q": "{{query}}"}',
-            "graph": '{hits(q: "{query}") {doc{id} total}}',
+            "graph": '{hits(q: "{query}") {doc{ id } total}}',
         },
         params={"locale": "{attributes.locale}"},
     )  # fmt: skip
@@ -148,7 +148,7 @@ def test_a_custom_request(server: Server) -> None:
     assert asked["json"] == {
         "text": 'größe "42"', "filter": ["lang:de", {"shop": 8}], "top": 3, "id": "q2",
         "explain": False, "literal": "{ other } {}", "de": ["q2"], "template": '{"q": "{{query}}"}',
-        "graph": '{hits(q: "größe "42"") {doc{id} total}}',
+        "graph": '{hits(q: "größe "42"") {doc{ id } total}}',
     }  # fmt: skip
 
 
@@ -306,8 +306,11 @@ def test_a_wrong_request_is_not_retried(server: Server) -> None:
 
 def test_invalid_arguments_are_refused_at_once() -> None:
     for arguments, message in (
-        ({"url": "localhost:9200", "engine": "solr"}, "is not a URL that starts with http://"),
-        ({"url": "http://[::1", "engine": "solr"}, "is not a URL"),
+        (
+            {"url": "localhost:9200", "engine": "solr"},
+            "is not a request: give a URL such as http://host/search",
+        ),
+        ({"url": "http://[::1", "engine": "solr"}, "is not a request"),
         ({"url": "http://x", "engine": "elastic"}, "engine=elastic is invalid; did you mean 'ela"),
         (
             {"url": "http://x"},

@@ -114,9 +114,6 @@ def test_numbered_features_are_named_in_the_order_of_the_model(letor: GoldenSet)
     """LightGBM and XGBoost read the file themselves with feature 1 in column 1, not 0."""
     for about in (
         {},
-        {"n_features_in_": np.int64(3)},
-        {"num_feature": lambda: 3},
-        {"num_features": lambda: 3},
         {"feature_name": lambda: ["Column_0", "Column_1", "Column_2"]},
         {"feature_names_": ["0", "1", "2"]},  # CatBoost, on a matrix
         {"feature_names": ["f0", "f1", "f2"]},
@@ -143,9 +140,7 @@ def test_numbered_features_with_names_from_0_are_asked_about(letor: GoldenSet) -
         assert np.asarray(estimator.got).tolist() == [[0, 2, 0, 5], [0, 1, 0, 0]]
 
 
-def test_numbered_features_beside_others(letor: GoldenSet, tmp_path: Path) -> None:
-    with pytest.raises(RankerError, match="was trained with 2 features, but gets 3"):
-        rank(model(trained(1, 1, n_features_in_=2), range(1, 4)), letor)
+def test_numbered_features_beside_others(tmp_path: Path) -> None:
     (tmp_path / "named.txt").write_text("1 qid:1 bm25:1 1:2\n")
     named = GoldenSet.load(tmp_path / "named.txt", "letor")
     estimator = trained(1, 1, feature_names_in_=["1", "bm25"])
@@ -155,30 +150,18 @@ def test_numbered_features_beside_others(letor: GoldenSet, tmp_path: Path) -> No
 
 def test_a_model_with_names_gets_exactly_these_or_an_error(letor: GoldenSet) -> None:
     estimator = trained(1, 10, feature_names_in_=["tf", "idf"])
-    with pytest.raises(RankerError, match=r"no column tf, idf; they have 1, 3\. The model was tr"):
+    with pytest.raises(RankerError, match=r"no column tf, idf; they have 1, 3\. If the model's"):
         rank(model(estimator), letor)
     rank(model(estimator, [3, 1]), letor)
     assert estimator.got.to_dict("list") == {"tf": [5, 0], "idf": [2, 1]}
     with pytest.raises(RankerError, match=r"features=1 does not match the names .* tf, idf"):
         rank(model(estimator, ["1"]), letor)
-    with pytest.raises(RankerError, match="features=tf, 1 does not match the names"):
-        rank(model(estimator, ["tf", "1"]), letor)
     from_one = trained(1, 10, feature_names_in_=["2", "1"])
     rank(model(from_one), letor)
     assert from_one.got.to_dict("list") == {"2": [0, 0], "1": [2, 1]}
     for names in (["f1", "f3"], ["feature_1", "feature_3"]):
         with pytest.raises(RankerError, match=f"no column {names[0]}, {names[1]}"):
             rank(model(trained(1, 1, feature_names_in_=names)), letor)
-
-
-def test_the_number_of_features_must_be_that_of_the_model(golden: GoldenSet) -> None:
-    with pytest.raises(RankerError, match=r"trained with 3 features, but gets 2: f, g; .*boost"):
-        rank(model(trained(1, 1, 1, n_features_in_=3)), golden)
-    with pytest.raises(RankerError, match="trained with 1 feature, but gets 2: f, g"):
-        rank(model(trained(1, feature_name=lambda: ["Column_0"])), golden)
-    estimator = trained(1, n_features_in_=1)
-    rank(model(estimator, ["g"]), golden)
-    assert estimator.got.tolist() == [[5], [4], [1], [9]]
 
 
 def test_numbered_columns_of_a_table_are_a_matrix_only_in_order() -> None:
@@ -201,7 +184,7 @@ def test_booleans_and_names_with_spaces_are_features(tmp_path: Path) -> None:
     assert estimator.got.dtype == float
     assert np.array_equal(estimator.got, [[1, 5, np.nan], [0, 6, 1]], equal_nan=True)
     spaced = trained(1, 1, feature_name_=["price", "in_stock"])  # as LightGBM renames them
-    rank(model(spaced), golden)
+    rank(model(spaced, ["price", "in stock"]), golden)
     assert spaced.got.to_dict("list") == {"price": [5, 6], "in_stock": [1, 0]}
     frame = pd.DataFrame({"query_id": "q", "doc_id": ["a", "b"], "relevance": [1, 0]})
     frame["sale"], frame["price"] = [True, False], [2, 3]
