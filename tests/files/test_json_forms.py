@@ -133,26 +133,26 @@ FRAME = {"query_id": {"0": 1, "1": 1}, "doc_id": {"0": 5, "1": 7}, "relevance": 
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (RATINGS, "valid JSON, but not a golden set.*its keys are index, id_field, topics; write"),
+        (RATINGS, "valid JSON, but not a golden set.*its keys are index, id_field, topics. Say"),
         (
             {"took": 3, "hits": {"hits": []}},
             "valid JSON, but not a golden set.*its keys are took, h",
         ),
         (
             [{"a": 1}],
-            ', row 1: valid JSON, but not a golden set: no "query_id"; its keys are a; wr',
+            ', row 1: valid JSON, but not a golden set: no "query_id"; its keys are a. Say',
         ),
         (["q1"], ", row 1: not an object but q1"),
         (
             {"q1": ["d1"]},
-            ":1: valid JSON, but not a golden set.*its keys are q1; write .* map keys",
+            ":1: valid JSON, but not a golden set.*its keys are q1. Say",
         ),
         (FRAME, '"query_id" is .* not an id'),
         ([], "is empty; a golden set has at least one"),
         ({"q1": {"": 2}}, ":1: q1: a document id is empty"),
         (
             {"inputs": {"question": "red"}, "outputs": {"ids": ["d1"]}},
-            "its keys are inputs, outputs;",
+            "its keys are inputs, outputs",
         ),
     ],
 )
