@@ -18,8 +18,7 @@ from real_pairs import FAMILIES, RealPair
 from verdict_counts import ALPHA, ruling
 
 from pytest_rankcheck import Gate, Metric, Outcome
-from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired
-from pytest_rankcheck.comparison.unpaired_values import Unpaired
+from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired, Unpaired
 from pytest_rankcheck.gates.family_decisions import FamilySet, decide_sets
 
 FAMILY = "nDCG@10"

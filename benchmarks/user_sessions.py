@@ -18,7 +18,7 @@ from verdict_counts import ALPHA, ruling
 
 from pytest_rankcheck import Gate, Metric
 from pytest_rankcheck.array_types import FloatArray, IntArray
-from pytest_rankcheck.comparison.unpaired_values import Unpaired
+from pytest_rankcheck.comparison.compared_values import Unpaired
 
 Spread = Literal["independent", "mild", "heavy"]
 SPREADS: dict[Spread, str] = {

@@ -63,7 +63,7 @@ from pytest_rankcheck.comparison.runs_comparison import (
     compare_runs as compare_runs,
 )
 from pytest_rankcheck.comparison.unjudged_documents import Unjudged as Unjudged
-from pytest_rankcheck.comparison.unpaired_values import Unpaired as Unpaired
+from pytest_rankcheck.comparison.compared_values import Unpaired as Unpaired
 from pytest_rankcheck.statistics.run_noise import RunNoise as RunNoise
 from pytest_rankcheck.errors import (
     BaselineError as BaselineError,

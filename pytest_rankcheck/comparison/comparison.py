@@ -11,7 +11,7 @@ import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.array_types import FloatArray, IntArray, PlaceArray
-from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired
+from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired, Unpaired
 from pytest_rankcheck.comparison.measurement import (
     Measured,
     QueryOverlap,
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from pytest_rankcheck.comparison.cause import Cause
     from pytest_rankcheck.comparison.rank_changes import Move
     from pytest_rankcheck.comparison.unjudged_documents import TopDocuments, Unjudged
-    from pytest_rankcheck.comparison.unpaired_values import Unpaired
 
 
 def compare(evaluation: Evaluation, other: Measured) -> Comparison:
@@ -198,8 +197,6 @@ class Comparison(QueryOverlap):
         now: Sequence[int] | None = None,
     ) -> Unpaired:
         """Return the values of both samples, or of parts of them."""
-        from pytest_rankcheck.comparison.unpaired_values import Unpaired
-
         ids, after, clusters = _sample(self.evaluation, metric, now)
         before_ids, before, before_clusters = _sample(self.other, metric, then)
         return Unpaired(

@@ -58,8 +58,41 @@ def plan(
     """
     parsed = Metric.parse(metric)
     parsed.kind.refuse_parts(parsed)
+    margins = tuple(np.atleast_1d(np.asarray(margin, dtype=np.float64)).tolist())
+    if not all(math.isfinite(fall) and fall > 0 for fall in margins) or not margins:
+        raise ConfigurationError(f"margin={quoted(margin)}: a margin is a finite number above 0")
+    if not 0 < alpha < 0.5:
+        raise ConfigurationError(f"alpha={quoted(alpha)}: the level is above 0 and below 0.5")
     values = None if other is None else compare(evaluation, other).values(parsed)
-    return plan_of(parsed, spread_of(evaluation, parsed, values), margin, alpha=alpha)
+    spread = spread_of(evaluation, parsed, values)
+    if not spread.deviation > 0:
+        raise MetricError(
+            f"{parsed}: the values of the {len(evaluation.query_ids):,} queries do not vary, so "
+            "they do not show how many queries are needed"
+        )
+
+    import pandas as pd
+
+    found = {fall: [spread.needed(fall, each, alpha) for each in POWERS] for fall in margins}
+
+    def numbers(place: int) -> dict[float, dict[float, int]]:
+        """Return the estimates, or an end of their intervals, by margin and power."""
+        return {
+            fall: {power: each[place] for power, each in zip(POWERS, of_fall, strict=True)}
+            for fall, of_fall in found.items()
+        }
+
+    frame = pd.DataFrame.from_dict(numbers(0), orient="index")
+    frame = frame.rename_axis(index="margin", columns="power")
+    has_interval = not math.isnan(spread.interval[0])
+    frame.attrs = {
+        "deviation": spread.deviation,
+        "source": spread.source,
+        "level": LEVEL,
+        "lowest": numbers(1) if has_interval else {},
+        "highest": numbers(2) if has_interval else {},
+    }
+    return frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +101,15 @@ class Spread:
 
     deviation: float
     """Their standard deviation."""
-    queries: int
-    """The number of queries it was computed from."""
     source: str
     """What it was computed from, in words."""
-    interval: tuple[float, float] = (math.nan, math.nan)
+    interval: tuple[float, float]
     """The 80% interval of the deviation; NaN if it is unknown."""
+
+    def needed(self, fall: float, power: float, alpha: float = 0.05) -> Sequence[int]:
+        """Return how many queries detect a fall, then the ends of the interval, if known."""
+        known = [each for each in (self.deviation, *self.interval) if not math.isnan(each)]
+        return [queries_needed(fall, each, power, alpha) for each in known]
 
 
 def spread_of(evaluation: Evaluation, metric: Metric, values: ComparedValues | None) -> Spread:
@@ -104,57 +140,4 @@ def _spread(differences: Differences, queries: int, source: str) -> Spread:
     """Return the spread of queries whose mean has the standard error of these differences."""
     scale = math.sqrt(queries / max(1, differences.count))
     low, high = differences.deviation_interval()
-    return Spread(scale * differences.deviation, queries, source, (scale * low, scale * high))
-
-
-def plan_of(
-    metric: Metric,
-    spread: Spread,
-    margin: float | Sequence[float],
-    powers: Sequence[float] = POWERS,
-    alpha: float = 0.05,
-) -> pd.DataFrame:
-    """Return how many queries are needed to detect a fall: a row per margin, a column per power.
-
-    The spread, its source, the level and the intervals are in ``attrs``.
-
-    Raises:
-        ConfigurationError: a margin, a power or the level is out of range.
-        MetricError: the values do not vary, or there are too few.
-    """
-    margins = tuple(np.atleast_1d(np.asarray(margin, dtype=np.float64)).tolist())
-    if not all(math.isfinite(fall) and fall > 0 for fall in margins) or not margins:
-        raise ConfigurationError(f"margin={quoted(margin)}: a margin is a finite number above 0")
-    if not 0 < alpha < 0.5:
-        raise ConfigurationError(f"alpha={quoted(alpha)}: the level is above 0 and below 0.5")
-    if not spread.deviation > 0:
-        raise MetricError(
-            f"{metric}: the values of the {spread.queries:,} queries do not vary, so they do not "
-            "show how many queries are needed"
-        )
-
-    import pandas as pd
-
-    def needed(deviation: float) -> dict[float, dict[float, int]]:
-        """Return numbers of queries by margin and power; empty if the deviation is unknown."""
-        if math.isnan(deviation):
-            return {}
-        return {
-            fall: {power: queries_needed(fall, deviation, power, alpha) for power in powers}
-            for fall in margins
-        }
-
-    frame = pd.DataFrame.from_dict(needed(spread.deviation), orient="index")
-    frame = frame.rename_axis(index="margin", columns="power")
-    low, high = spread.interval
-    frame.attrs = {
-        "metric": str(metric),
-        "deviation": spread.deviation,
-        "source": spread.source,
-        "alpha": alpha,
-        "level": LEVEL,
-        "lowest": needed(low),
-        "highest": needed(high),
-        "method": "one-sided paired t-test, noncentral t (Cohen 1988; Sakai 2018)",
-    }
-    return frame
+    return Spread(scale * differences.deviation, source, (scale * low, scale * high))

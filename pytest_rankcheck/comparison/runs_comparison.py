@@ -122,34 +122,6 @@ class RunsComparison:
 
         return pd.DataFrame(map(asdict, self.rows)).set_index(["run", "metric"])
 
-    def by(self, attribute: str) -> pd.DataFrame:
-        """Return a row for each run, metric and slice, as `to_frame`, with the number of queries.
-
-        It has no p, which would have to be corrected for the slices too.
-
-        Raises:
-            GoldenSetError: no query has this attribute.
-        """
-        import pandas as pd
-
-        rows = [
-            {**asdict(_row(row.run, each, part)), attribute: value, "queries": part.size}
-            for row in self.rows
-            for each in [self.comparisons[row.run]]
-            for value, part in each.values_by(attribute, row.metric).items()
-        ]
-        frame = pd.DataFrame(rows).set_index(["run", "metric", attribute])
-        return frame.drop(columns=["p", "judged"])
-
-    def __repr__(self) -> str:
-        against = f"{quoted(self.golden.name)}, compared with {quoted(self.against)}"
-        return f"{against} (95% intervals; p by Holm)\n{frame_text(self.to_frame())}"
-
-
-def frame_text(frame: pd.DataFrame) -> str:
-    """Return a frame as lines of text."""
-    return str(frame.rename(index=quoted).to_string(float_format="{:.4f}".format, na_rep="-"))
-
 
 def _measured(name: str, given: RunLike | Sequence[RunLike], golden: GoldenSet) -> Evaluation:
     """Return the evaluation of a run, or of several."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from pytest_rankcheck.comparison.compared_values import ComparedValues
-from pytest_rankcheck.comparison.unpaired_values import Unpaired
+from pytest_rankcheck.comparison.compared_values import ComparedValues, Unpaired
 from pytest_rankcheck.gates.verdict import Verdict
 from pytest_rankcheck.statistics.run_noise import RunNoise
 
@@ -48,7 +47,6 @@ class Evidence:
     effective_size: float | None
     samples: tuple[int, int] | None
     """How many clusters two samples have; None without clusters, or for paired queries."""
-    design_effect: float
     noise: RunNoise | None
     noise_share: float
     """The share of the variance that comes from the runs, in [0, 1]."""
@@ -75,9 +73,9 @@ def evidence_for(verdict: Verdict) -> Evidence | None:
         low, high = differences.needed_interval(margin, verdict.alpha)
         needed_interval = None if math.isnan(low) else (low, high)
     has_clusters, unpaired = pairs.clusters is not None, isinstance(pairs, Unpaired)
-    samples, design_effect = None, math.nan
+    samples = None
     if isinstance(pairs, Unpaired) and (has_clusters or pairs.before_clusters is not None):
-        samples, design_effect = pairs.unit_counts, pairs.design_effect
+        samples = pairs.unit_counts
     share = 0.0
     if noise is not None and differences.error > 0:
         share = (noise.error / differences.error) ** 2
@@ -96,7 +94,6 @@ def evidence_for(verdict: Verdict) -> Evidence | None:
         clusters=clusters,
         effective_size=None if unpaired else pairs.effective_size,
         samples=samples,
-        design_effect=design_effect,
         noise=noise,
         noise_share=share,
     )

@@ -168,19 +168,7 @@ def test_frames_and_other_forms() -> None:
     assert frame.xs("P@2", level="metric").index.tolist() == ["bm25", "dense", "hybrid"]
     assert "bm25 & nDCG@3 &" in frame.to_latex().replace("\\multirow[t]{3}{*}{bm25}", "bm25")
     assert "_" not in "".join(frame.columns), "which LaTeX would not take"
-    slices = found.by("locale")
-    assert slices.index.names == ["run", "metric", "locale"]
-    part = slices.loc[("dense", "P@2", "en")]
-    expected = compare(evaluate(RUNS["dense"], GOLDEN), evaluate(RUNS["bm25"], GOLDEN))
-    assert part["queries"] == 10
-    assert part["difference"] == expected.by("locale", "P@2").loc["en", "delta"]
-    assert "web, compared with bm25" in repr(found)
-
-
-def test_names_are_only_text_in_every_form() -> None:
-    name = "<b>| \x1b[2J@all"
-    found = compare_runs({name: RUNS["bm25"], "dense": RUNS["dense"]}, GOLDEN, "RR")
-    assert "\x1b" not in repr(found)
+    assert found.comparisons["dense"].by("locale", "P@2").loc["en", "queries"] == 10
 
 
 def test_without_spread_there_is_no_certainty() -> None:

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rankcheck import ConfigurationError, Gate, Metric
-from pytest_rankcheck.comparison.compared_values import ComparedValues
-from pytest_rankcheck.comparison.unpaired_values import Unpaired
+from pytest_rankcheck.comparison.compared_values import ComparedValues, Unpaired
 from pytest_rankcheck.gates.configured_gates import gate_of
 from tests.gates.test_statistical_gates import paired
 

@@ -15,8 +15,7 @@ from pytest_rankcheck import (
     compare,
     evaluate,
 )
-from pytest_rankcheck.comparison.compared_values import Paired
-from pytest_rankcheck.comparison.unpaired_values import Unpaired
+from pytest_rankcheck.comparison.compared_values import Paired, Unpaired
 from pytest_rankcheck.gates.configured_gates import gate_of
 from pytest_rankcheck.gates.family_decisions import FamilySet, decide_sets
 

@@ -36,14 +36,12 @@ NOT_NEEDED = [
     *("behaviour.determinism_check", "behaviour.changed_queries", "command_line", "sessions"),
     "files.git_commands",
     *("comparison.query_planning", "comparison.unjudged_documents"),
-    "comparison.unpaired_values",
     *("evaluation.run_documents", "golden.documents"),
     *("metrics.families.catalogue", "metrics.families.shown_documents"),
     *("plugin.lint_items", "rankers.adapters", "rankers.shared_run"),
     *("explanation.gate_numbers", "reports.html_report", "reports.report_data"),
     *("reports.text.blocked_text", "reports.text.evidence_text", "reports.text.branch_notes"),
     *("reports.text.failure_text", "reports.text.metrics_text", "reports.text.verdict_notes"),
-    "statistics.two_samples",
 ]
 MOST = 190
 """The number of our modules; it may fall. Before it rises, look for an import that can wait."""

@@ -249,7 +249,7 @@ def _by_metric(baseline: Baseline) -> dict[Metric, MetricCheck]:
 
 def plan_notes(baseline: Baseline) -> Iterator[Note]:
     """Yield how many queries the margin of each gate needs, on all queries and in each slice."""
-    from pytest_rankcheck.comparison.query_planning import plan_of, spread_of
+    from pytest_rankcheck.comparison.query_planning import spread_of
 
     for check in baseline.checks:
         verdict, name = check.verdict, f"{quoted(baseline.test_id, 200)}: {check.metric}"
@@ -262,10 +262,8 @@ def plan_notes(baseline: Baseline) -> Iterator[Note]:
             where = f"{name}[{quoted(part.label, 60)}]" if part.label else name
             needed = "any number, since its values do not vary"
             if spread.deviation > 0:
-                plan = plan_of(check.metric, spread, verdict.margin, (_POWER,))
-                low, high = (plan.attrs[end].get(verdict.margin) for end in ("lowest", "highest"))
-                ends = f" ({low[_POWER]:,} to {high[_POWER]:,})" if low and high else ""
-                needed = f"{int(plan[_POWER].iloc[0]):,}{ends}"
+                best, *ends = spread.needed(verdict.margin, _POWER)
+                needed = f"{best:,} ({ends[0]:,} to {ends[1]:,})" if ends else f"{best:,}"
             text = f"margin {verdict.margin:g} needs {needed}, has {part.pairs.size:,}"
             if not part.label:
                 text += f"; standard deviation {spread.deviation:.4f}, {spread.source}"

@@ -82,11 +82,10 @@ def _units(verdict: GateNumbers, evidence: Evidence) -> Iterator[str]:
         yield f"weighted: the effective sample size of {queries} is {size}"
     if evidence.samples is None:
         return
-    (before, now), effect = evidence.samples, evidence.design_effect
-    times = "" if math.isnan(effect) else f"; the variance is {effect:.1f} times that of sessions"
+    before, now = evidence.samples
     yield (
         f"{plural(before, 'cluster')} in the baseline, {now:,} now (such as users), each one "
-        f"independent unit{times}"
+        "independent unit"
     )
 
 
