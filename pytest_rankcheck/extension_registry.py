@@ -6,7 +6,7 @@ A plugin or a ``conftest.py`` of the root folder implements ``pytest_rankcheck_r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -84,34 +84,6 @@ class ExtensionRegistry:
 
         _note("run format", name, read, RUN_FORMATS.by_name)
         RUN_FORMATS.add(_format(name, read, recognises, description, columns))
-
-    def add_log_format(
-        self,
-        name: str,
-        read: Callable[[Path], Iterable[Mapping[str, object]]],
-        *,
-        recognises: Recogniser | None = None,
-        description: str = "",
-    ) -> None:
-        """Add a file format of session logs, for `SessionLog.load` and ``rankcheck_sessions``.
-
-        Args:
-            name: for ``format=name``.
-            read: yields the events of a file, each with the keys of a JSON line of a log.
-            recognises: as in `add_golden_format`.
-            description: what the file looks like, for messages.
-        """
-        from pytest_rankcheck.errors import SessionLogError
-        from pytest_rankcheck.files.json_files import table_of_objects
-        from pytest_rankcheck.files.text_files import Numbering
-        from pytest_rankcheck.sessions.log_files import LOG_FORMATS
-
-        def table(source: Any) -> Any:
-            numbering = Numbering(str(source.path))
-            return table_of_objects(read(source.path), numbering, SessionLogError, what="log")
-
-        _note("log format", name, read, LOG_FORMATS.by_name)
-        LOG_FORMATS.add(_format(name, read, recognises, description, table))
 
     def add_metric(self, name: str, compute: Callable[..., Any], **declaration: Any) -> None:
         """Add a metric.

@@ -1,8 +1,20 @@
-"""The files of a log: one, several, or all that match a pattern; read as one table."""
+"""The files of a log: one, several, or all that match a pattern; read as one table.
+
+A CSV or TSV file, or a Parquet file (extra ``[fast]``) has one row per event. JSON lines have one
+object per event, with a table's columns as keys::
+
+    {"session_id": "s1", "event": 1, "time": 0.5, "query": "cam", "results": ["d7", "d3"]}
+    {"session_id": "s1", "event": 2, "time": 1.5, "query": "camel", "results": ["d3"],
+     "selected": "d3"}
+    {"session_id": "s1", "event": 3, "time": 2.5, "query": "cam", "results": ["d7", "d3"],
+     "clicks": [{"rank": 2, "time": 4.5}]}
+
+A JSON file may also be an array of such objects, or one of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -12,15 +24,12 @@ from pytest_rankcheck.files.file_patterns import (
     files_of_parts,
     matching_files,
 )
-from pytest_rankcheck.files.format_registry import Formats
 from pytest_rankcheck.files.json_files import table_of_objects
 from pytest_rankcheck.files.packed_files import failures_named, first_bytes, shown_name
 from pytest_rankcheck.files.table_batches import Batch, Table
+from pytest_rankcheck.files.tables import read_table
 from pytest_rankcheck.files.text_files import JoinedNumbering, Numbering
-from pytest_rankcheck.sessions import formats
 from pytest_rankcheck.sessions.log_problems import LogSource, Problems
-
-LOG_FORMATS: Formats[Table] = Formats(formats, "session logs", SessionLogError)
 
 AnyPath = str | PathLike[str]
 
@@ -66,29 +75,20 @@ class LogFiles:
         first = self.given[0] if len(self.given) == 1 else self.files[0]
         return f"the log of {len(self.files)} files ({first}{', ...' * (len(self.given) > 1)})"
 
-    def table(
-        self,
-        format: str | None,
-        columns: Mapping[str, str] | None,
-        problems: Problems,
-        after: int = 0,
-    ) -> Table:
+    def table(self, problems: Problems, after: int = 0) -> Table:
         """Return the rows of all files as one table.
 
         Args:
-            format: the name of the format of all files; None to detect that of each.
-            columns: ``{meaning: column}`` for columns with unusual names.
             problems: collects what is not a row.
             after: the number of the last row of sources that precede these files, for problems.
 
         Raises:
-            SessionLogError: a file is missing, empty or not a log.
+            SessionLogError: a file is missing, empty or not a table.
         """
 
         def opened(source: LogSource) -> Table:
-            path = source.path
-            found = LOG_FORMATS.named(format) if format else LOG_FORMATS.detected(path, columns)
-            return found.read(source)
+            broken = source.note_broken
+            return read_table(source.path, SessionLogError, name="log", on_broken=broken)
 
         if len(self.files) == 1:
             return opened(LogSource(self.files[0], problems, after))

@@ -88,7 +88,6 @@ class SessionLog:
     def load(
         cls,
         path: str | PathLike[str] | Sequence[str | PathLike[str]],
-        format: str | None = None,
         *,
         name: str | None = None,
         lenient: bool = False,
@@ -100,8 +99,6 @@ class SessionLog:
             path: the file; or several, as a list, as a pattern such as ``"logs/2026-11-*.jsonl"``,
                 or as a folder. A session may continue from one file to the next. The files may be
                 packed with gzip or Zstandard.
-            format: ``"csv"``, ``"tsv"``, ``"jsonl"`` (or a JSON array) or ``"parquet"``;
-                without it, the content of each file decides.
             name: what messages and records call the log; without it, the first file's name up to
                 the first dot, or the part of a pattern before its first wildcard.
             columns: ``{meaning: column}`` for ``session``, ``event``, ``time``, ``query``,
@@ -144,9 +141,8 @@ class SessionLog:
         """
         files = LogFiles.of(path)
         problems = Problems(files.words, is_lenient=lenient)
-        options = LogOptions(reading)
-        table = files.table(format, options.columns, problems)
-        return cls(read_log(table, options, problems), name or files.name)
+        log = read_log(files.table(problems), LogOptions(reading), problems)
+        return cls(log, name or files.name)
 
     @classmethod
     @checked_arguments

@@ -141,7 +141,7 @@ def _opened(source: UbiSource, name: str, problems: Problems, after: int) -> Tab
         return read_table(source, SessionLogError, name=name)
     some = source if isinstance(source, (list, tuple)) else [source]
     if some and all(isinstance(each, (str, PathLike)) for each in some):
-        return LogFiles.of(some).table(None, None, problems, after)  # type: ignore[arg-type]
+        return LogFiles.of(some).table(problems, after)  # type: ignore[arg-type]
     return table_of_records(source, LogSource(Path(name), problems, after))  # type: ignore[arg-type]
 
 

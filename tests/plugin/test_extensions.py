@@ -34,19 +34,6 @@ def read_run(path):
     return Run.from_dict({line.split()[0]: line.split()[1:] for line in lines})
 
 
-def read_log(path):
-    for line in path.read_text().splitlines()[1:]:
-        session, event, seconds, query, *results = line.split()
-        yield {
-            "session_id": session,
-            "event": int(event),
-            "time": f"2024-05-01T10:00:{seconds}",
-            "query": query,
-            "results": results,
-            "selected": results[0],
-        }
-
-
 def first_grade(hits, cutoff):
     """The grade of the first document."""
     return np.where(hits.ranks[:, 0] == 1, hits.grades[:, 0], 0.0)
@@ -63,7 +50,6 @@ def strict(least=0.0):
 def pytest_rankcheck_register(registry):
     registry.add_golden_format("golden1", read_golden, recognises=starts_with(b"GOLDEN1"))
     registry.add_run_format("run1", read_run, recognises=starts_with(b"RUN1"))
-    registry.add_log_format("log1", read_log, recognises=starts_with(b"LOG1"))
     registry.add_metric("FirstGrade", first_grade, range=(0.0, 10.0), at=None)
     registry.add_ranker_adapter(
         "engine", lambda ranker: isinstance(ranker, Engine), lambda engine: engine.find
@@ -72,7 +58,7 @@ def pytest_rankcheck_register(registry):
 '''
 
 TEST = """
-from pytest_rankcheck import GoldenSet, Run, SessionLog, assert_at_least, assert_not_regressed
+from pytest_rankcheck import GoldenSet, Run, assert_at_least, assert_not_regressed
 
 def test_ranker(evaluation):
     assert_at_least(evaluation, "FirstGrade", 2.0)
@@ -84,9 +70,6 @@ def test_run(golden_set):
     run = Run.load("a.run")
     assert list(run) == ["q1", "q2"]
     assert run["q1"] == ("doc-q1", "x")
-
-def test_log(session_log):
-    assert len(session_log) == 2
 """
 
 
@@ -99,23 +82,21 @@ def extended(project: Project) -> Project:
         'pythonpath = ["."]\n'
         'addopts = "-p extension"\n'
         'rankcheck_golden = "a.golden"\n'
-        'rankcheck_sessions = "a.log"\n'
         'rankcheck_ranker = "extension:Engine()"\n'
         'rankcheck_gate = ["strict(least=0.25)"]\n',
     )
     project.write("extension.py", EXTENSION)
     project.write("a.golden", 'GOLDEN1{"q1": {"doc-q1": 2}, "q2": {"doc-q2": 2}}')
     project.write("a.run", "RUN1\nq1 doc-q1 x\nq2 y doc-q2\n")
-    project.write("a.log", "LOG1\ns1 1 01 cam d1 d2\ns2 1 02 cam d3\n")
     project.test(TEST)
     return project
 
 
 @pytest.mark.slow
 def test_an_extension_adds_formats_a_metric_an_adapter_and_a_gate(extended: Project) -> None:
-    extended.run_apart("--snapshot-update").assert_outcomes(passed=4)
+    extended.run_apart("--snapshot-update").assert_outcomes(passed=3)
     result = extended.run_apart()
-    result.assert_outcomes(passed=4)
+    result.assert_outcomes(passed=3)
     assert "FirstGrade" in text_of(result)
 
 
