@@ -109,9 +109,7 @@ GROUPS = (
     Group(
         "Search sessions",
         "sessions.md",
-        "SessionLog SessionState SetAside evaluate_sessions "
-        "assert_success_rate_at_least assert_success_rate_not_regressed "
-        "assert_session_mrr_at_least assert_session_mrr_not_regressed",
+        "SessionLog SessionState SetAside evaluate_sessions",
     ),
     Group(
         "Errors",
@@ -141,8 +139,7 @@ INTERNAL = {
     "Run": "columns rankings with_facts with_rankings without_own_documents",
     "SessionLog": "trails repeated_users cluster_names",
     "RecordedMetric": "of averaging with_noise_of",
-    "RunNoise": "pooled by_earlier_terms refuse_units spread share_text test_name unknown planned "
-    "of_first",
+    "RunNoise": "pooled by_earlier_terms refuse_units spread share_text test_name unknown planned",
     "RecordedQueries": "of",
     "Change": "from_dict fall is_covered is_undone",
     "Decision": "left_open",

@@ -6,16 +6,14 @@ from pytest_rankcheck.assertions.bound_assertions import (
     assert_at_least as assert_at_least,
     assert_at_most as assert_at_most,
 )
-from pytest_rankcheck.assertions.determinism_assertion import (
+from pytest_rankcheck.assertions.behaviour_assertions import (
     assert_consistent_depth as assert_consistent_depth,
     assert_deterministic as assert_deterministic,
+    assert_direction as assert_direction,
+    assert_invariant as assert_invariant,
 )
 from pytest_rankcheck.assertions.expectation_assertion import (
     assert_expectations as assert_expectations,
-)
-from pytest_rankcheck.assertions.invariance_assertions import (
-    assert_direction as assert_direction,
-    assert_invariant as assert_invariant,
 )
 from pytest_rankcheck.assertions.named_assertions import (
     assert_err_at_least as assert_err_at_least,
@@ -32,10 +30,6 @@ from pytest_rankcheck.assertions.named_assertions import (
     assert_precision_not_regressed as assert_precision_not_regressed,
     assert_recall_at_least as assert_recall_at_least,
     assert_recall_not_regressed as assert_recall_not_regressed,
-    assert_session_mrr_at_least as assert_session_mrr_at_least,
-    assert_session_mrr_not_regressed as assert_session_mrr_not_regressed,
-    assert_success_rate_at_least as assert_success_rate_at_least,
-    assert_success_rate_not_regressed as assert_success_rate_not_regressed,
 )
 from pytest_rankcheck.assertions.regression_assertion import (
     assert_not_regressed as assert_not_regressed,

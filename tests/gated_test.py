@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from project import Project
 
 from pytest_rankcheck import Evaluation, GoldenSet, Run, assert_mrr_not_regressed, evaluate
-from pytest_rankcheck.assertions.unreached_gates import unreached_findings
+from pytest_rankcheck.assertions.unreached_gates import enter_unreached_gates
 from pytest_rankcheck.baselines.baseline import Baseline
 from pytest_rankcheck.baselines.check import Mode
 from pytest_rankcheck.baselines.register import Defaults
@@ -188,7 +188,7 @@ class GatedTest:
                 refuse_dropped_gates(baseline)
             except AssertionError as error:
                 failure = str(error)
-                ledger.extend(unreached_findings(baseline, evaluation))
+                enter_unreached_gates(baseline, evaluation)
             except BaselineError as error:
                 failure = str(error)
         findings = [*ledger, *watched_findings(baseline)]

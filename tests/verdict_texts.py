@@ -4,12 +4,11 @@ from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.explanation.explained_failures import explained_falls
 from pytest_rankcheck.gates.verdict import Verdict
 from pytest_rankcheck.reports.text.failure_text import failure_lines
-from pytest_rankcheck.statistics.run_noise import RunNoise
+from pytest_rankcheck.reports.text.wording import caveats
 
 
 def verdict_lines(verdict: Verdict, comparison: Comparison) -> list[str]:
     """Return the lines, with the evidence."""
-    evaluation = comparison.evaluation
-    caveats = () if evaluation.of_rankings is evaluation else (RunNoise.of_first,)
-    explanation = explained_falls(comparison, {verdict.metric: verdict}, 1, caveats=caveats)
+    told = caveats(comparison.evaluation)
+    explanation = explained_falls(comparison, {verdict.metric: verdict}, 1, **told)
     return [*failure_lines(explanation, in_full=True)]

@@ -8,8 +8,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.assertions.entered_findings import (
     EnteredGate,
@@ -21,12 +19,11 @@ from pytest_rankcheck.assertions.entered_findings import (
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.evaluation import MIN_QUERIES, Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
-from pytest_rankcheck.explanation.bounds import Bound, Bounded, bounded_places
+from pytest_rankcheck.explanation.explanation import Bound, Bounded, bounded_places
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.reports.findings import GateFinding, Note, Said, Topic
-from pytest_rankcheck.reports.ledger import enter, wants_proof
+from pytest_rankcheck.reports.ledger import enter, wanted
 from pytest_rankcheck.reports.text.wording import bound_text, caveats
-from pytest_rankcheck.statistics.run_noise import RunNoise
 
 if TYPE_CHECKING:
     from pytest_rankcheck.explanation.explanation import Explanation
@@ -114,7 +111,7 @@ def _hold(evaluation: Evaluation, bounds: Mapping[Metric, Bound], by: By, min_qu
     for metric, bound in bounds.items():
         _check_bound(bound, metric, evaluation)
         evaluation.refuse_no_value(metric)
-        if wants_proof():
+        if wanted().proves:
             from pytest_rankcheck.proof.gate_questions import bound_question
 
             bounded = partial(_bounded, metric=metric, bound=bound, by=by, min_queries=min_queries)
@@ -164,18 +161,34 @@ def _explained(
         return None
     from pytest_rankcheck.explanation.explained_failures import explained_bounds
 
-    more = () if evaluation.of_rankings is evaluation else (RunNoise.of_first,)
-    return explained_bounds(evaluation, bounds, failing, by, **caveats(evaluation, failing, more))
+    return explained_bounds(evaluation, bounds, failing, by, **caveats(evaluation))
 
 
 def _numbers(
     metric: Metric, bound: Bound, parts: Sequence[Bounded], label: str, *, in_full: bool
 ) -> GateNumbers:
-    """Return what a report shows of a row."""
-    from pytest_rankcheck.explanation.gate_numbers import bound_numbers
+    """Return the numbers of a row: of a slice, or of all queries, with the slices after."""
+    from pytest_rankcheck.explanation.gate_numbers import Decided, GateNumbers
 
-    shown = [part for part in parts if not label or part.label == label]
-    return bound_numbers(metric, bound.limit, bound_text(bound), shown)
+    overall, *slices = (
+        Decided(
+            label=part.label,
+            queries=part.queries,
+            now=part.mean,
+            tested=part.tested,
+            outcome="not gated" if not part.gated else "passed" if part.holds else "failed",
+        )
+        for part in parts
+        if not label or part.label == label
+    )
+    return GateNumbers(
+        metric=metric,
+        gate=bound_text(bound),
+        outcome=overall.outcome,
+        overall=overall,
+        slices=tuple(slices),
+        limit=bound.limit,
+    )
 
 
 def _rows(
@@ -220,13 +233,7 @@ def _bounded(
         gated = not label or len(places) >= max(1, min_queries)
         held = Bounded(label, len(places), mean, tested, bound.excess(tested) <= SLACK, gated)
         if metric.quantile is not None:
-            run = None if metric.kind.is_of_documents else evaluation.run
-            held = replace(
-                held,
-                interval=evaluation.quantile_interval_at(metric, places),
-                is_quantile=True,
-                concurrency=run.concurrency if run else None,
-            )
+            held = replace(held, interval=evaluation.quantile_interval_at(metric, places))
         elif metric.kind.single:
             from pytest_rankcheck.explanation.explained_failures import whole_interval
 
@@ -238,26 +245,20 @@ def _tested(evaluation: Evaluation, metric: Metric, places: Sequence[int], bound
     """Return the one-sided confidence bound of the mean.
 
     The bound is Student's t with an allowance for one extreme value that was not sampled (see
-    `Differences.bound_of_values`); for a geometric mean, it is computed from logarithms. With fewer
-    than two values the result is NaN, which no bound contains. Weights and clusters of queries are
-    taken into account.
+    `Differences.bound_of_values`). With fewer than two values the result is NaN, which no bound
+    contains. Weights and clusters of queries are taken into account.
 
     Raises:
-        ConfigurationError: the metric is a median, a quantile or a sum.
+        ConfigurationError: the metric is something else, such as a quantile or a sum.
     """
-    if metric.definition.aggregate in ("median", "quantile", "sum"):
+    aggregate = metric.definition.aggregate
+    if aggregate in ("geometric", "median", "quantile", "sum"):
         raise ConfigurationError(
-            f"{metric} is a {metric.definition.aggregate}, but confidence= is for means; leave it "
-            "out, or bound the mean"
+            f"{metric} is a {aggregate}, but confidence= is for means; leave it out, or bound the "
+            "mean"
         )
-    is_geometric = metric.definition.aggregate == "geometric"
-    values = evaluation.values(metric)
-    averaged = np.log(values) if is_geometric else values
-    differences = evaluation.differences_at(metric, places, averaged)
+    differences = evaluation.differences_at(metric, places, evaluation.values(metric))
     if differences.count < 2 or bound.confidence is None:
         return math.nan
     limit = metric.definition.range[0 if bound.is_floor else 1]
-    if is_geometric:
-        limit = math.log(limit) if limit > 0 else -math.inf
-    tested = differences.bound_of_values(1 - bound.confidence, limit, is_lower=bound.is_floor)
-    return math.exp(tested) if is_geometric else tested
+    return differences.bound_of_values(1 - bound.confidence, limit, is_lower=bound.is_floor)

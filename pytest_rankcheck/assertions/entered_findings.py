@@ -10,7 +10,7 @@ from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.findings import GateFinding, Note, Topic
-from pytest_rankcheck.reports.ledger import enter, wants_detail, wants_evidence, wants_queries
+from pytest_rankcheck.reports.ledger import enter, wanted
 
 if TYPE_CHECKING:
     from pytest_rankcheck.explanation.explanation import Explanation
@@ -60,7 +60,7 @@ def fail_with(explanation: Explanation | None) -> None:
     if explanation is not None:
         from pytest_rankcheck.reports.text.failure_text import failure_lines
 
-        lines = failure_lines(explanation, in_full=wants_evidence())
+        lines = failure_lines(explanation, in_full=wanted().evidence)
         raise AssertionError("\n".join(lines))
 
 
@@ -93,12 +93,12 @@ def enter_gates(
     told = None
     for gate in gates:
         key = ""
-        in_full = wants_queries() or gate.fails
-        if wants_detail():
+        in_full = wanted().queries or gate.fails
+        if wanted().detail:
             from pytest_rankcheck.reports.measurement_findings import measurement_finding
 
             worst = [each.id for each in explanation.worst] if explanation and gate.fails else ()
-            chosen = None if wants_queries() else worst
+            chosen = None if wanted().queries else worst
             measurement = measurement_finding(evaluation, gate.other, [gate.metric], chosen)
             enter(measurement)
             key = measurement.data["key"]

@@ -14,7 +14,7 @@ from pytest_rankcheck.explanation.explanation import Explanation
 from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.run import Run
-from pytest_rankcheck.reports.ledger import enter, wants_proof
+from pytest_rankcheck.reports.ledger import enter, wanted
 from pytest_rankcheck.reports.text.expectation_text import (
     EXPECTATION_ADVICE,
     expectation_facts,
@@ -47,14 +47,16 @@ def assert_expectations(
         RunError: no ranked document is judged in any of at least 5 queries, and no expectation
             names one.
     """
-    given = golden_set.expectations if expectations is None else _checked(expectations)
+    if isinstance(expectations, Expectation):
+        expectations = [expectations]
+    given = golden_set.expectations if expectations is None else tuple(expectations)
     if not given:
         raise ConfigurationError(
             f"no expectations: give them to the queries of golden set '{quoted(golden_set.name)}', "
             '"expect": [{"in_top": 3, "documents": ["d1"]}], or as a list to the assertion'
         )
     results = check_expectations(ranking_run, golden_set, given)
-    if wants_proof() and not golden_set.by_text:
+    if wanted().proves and not golden_set.by_text:
         from pytest_rankcheck.proof.gate_questions import expectation_question
 
         evaluation = Evaluation(ranked_run(ranking_run, golden_set))
@@ -72,18 +74,3 @@ def assert_expectations(
     for note in expectation_notes(golden_set, results, explanation):
         enter(note)
     fail_with(explanation)
-
-
-def _checked(expectations: Expectation | Iterable[Expectation]) -> tuple[Expectation, ...]:
-    """Return a list of expectations.
-
-    Raises:
-        ConfigurationError: it is something else.
-    """
-    items = (expectations,) if isinstance(expectations, Expectation) else tuple(expectations)
-    if all(isinstance(item, Expectation) for item in items):
-        return items
-    raise ConfigurationError(
-        f"expectations={quoted(repr(expectations), 60)} is not a list of expectations, such as "
-        '[Expectation.in_top(3, "d1", query="q1")]'
-    )

@@ -21,11 +21,6 @@ if TYPE_CHECKING:
 
 _GAIN = '``gain`` is ``"linear"``, ``"exponential"`` or a mapping of grades to gains.'
 _LEVEL = "``rel_level`` is the lowest relevant grade; without it, every grade above 0 is relevant."
-_FINAL = "With ``k``, only a final selection in the top k is a success."
-_ABANDONED = (
-    'A session without a selection counts as 0 with ``abandoned="zero"`` and is left out with '
-    '``abandoned="exclude"``.'
-)
 _TABLE = {
     "ndcg": ("nDCG", "nDCG@k", _GAIN),
     "mrr": ("RR", "reciprocal rank@k", _LEVEL),
@@ -34,16 +29,10 @@ _TABLE = {
     "recall": ("R", "recall@k", _LEVEL),
     "hit_rate": ("Success", "hit rate@k", _LEVEL),
     "err": ("ERR", "ERR@k", ""),
-    "success_rate": ("SuccessRate", "share of sessions that end with a selection", _FINAL),
-    "session_mrr": ("SessionRR", "reciprocal rank of final selections", _ABANDONED),
 }
 """By the assertion's name: the metric, what it measures, and what its parameter means."""
 
-_OWN = {
-    _GAIN: {"gain": "gain"},
-    _LEVEL: {"rel_level": "rel"},
-    _ABANDONED: {"abandoned": "abandoned"},
-}
+_OWN = {_GAIN: {"gain": "gain"}, _LEVEL: {"rel_level": "rel"}}
 """The parameters of the metric, by our keywords."""
 
 

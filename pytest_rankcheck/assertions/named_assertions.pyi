@@ -91,32 +91,6 @@ class _CutoffGate(Protocol):
         min_queries: int | None = None,
     ) -> None: ...
 
-class _AbandonedFloor(Protocol):
-    def __call__(
-        self,
-        evaluation: Evaluation,
-        minimum: float,
-        *,
-        abandoned: str,
-        by: By = None,
-        confidence: float | None = None,
-        min_queries: int = 30,
-    ) -> None: ...
-
-class _AbandonedGate(Protocol):
-    def __call__(
-        self,
-        evaluation: Evaluation,
-        baseline: Baseline | Evaluation | Record,
-        *,
-        abandoned: str,
-        abs: float | None = None,
-        rel: float | None = None,
-        gate: Gate | None = None,
-        by: By = None,
-        min_queries: int | None = None,
-    ) -> None: ...
-
 assert_ndcg_at_least: _GainFloor
 assert_ndcg_not_regressed: _GainGate
 assert_mrr_at_least: _LevelFloor
@@ -131,7 +105,3 @@ assert_hit_rate_at_least: _LevelFloor
 assert_hit_rate_not_regressed: _LevelGate
 assert_err_at_least: _CutoffFloor
 assert_err_not_regressed: _CutoffGate
-assert_success_rate_at_least: _CutoffFloor
-assert_success_rate_not_regressed: _CutoffGate
-assert_session_mrr_at_least: _AbandonedFloor
-assert_session_mrr_not_regressed: _AbandonedGate

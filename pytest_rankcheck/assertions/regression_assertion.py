@@ -29,15 +29,8 @@ from pytest_rankcheck.gates.family_decisions import decide_family
 from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike, metrics_of
-from pytest_rankcheck.reports.findings import GateFinding, Note, Remark, Said, Topic
-from pytest_rankcheck.reports.ledger import (
-    enter,
-    fails_if_inconclusive,
-    wants_detail,
-    wants_evidence,
-    wants_proof,
-)
-from pytest_rankcheck.statistics.run_noise import RunNoise
+from pytest_rankcheck.reports.findings import GateFinding, Note, Said, Topic
+from pytest_rankcheck.reports.ledger import enter, wanted
 
 if TYPE_CHECKING:
     from pytest_rankcheck.explanation.explanation import Explanation
@@ -178,12 +171,11 @@ def _explained_falls(
     from pytest_rankcheck.reports.text.wording import caveats
 
     evaluation, other = comparison.evaluation, comparison.other
-    more = () if evaluation.of_rankings is evaluation else (RunNoise.of_first,)
-    told, empty = caveats(evaluation, verdicts, more), evaluation.unanswered
+    told, empty = caveats(evaluation), evaluation.unanswered
     known = other.tops(1) if empty and other.known_depth != 0 else {}
     if all(query in known and not known[query] for query in empty):
         told = {**told, "unanswered": ""}  # what was empty before explains no fall
-    in_full = wants_detail() or wants_evidence()
+    in_full = wanted().detail or wanted().evidence
     return explained_falls(comparison, verdicts, of, in_full=in_full, **told, **said)
 
 
@@ -198,22 +190,7 @@ def _hold_evaluation(
             f"{evaluation!r} and {other!r} have no unchanged query in common; compare "
             "measurements on the same golden set"
         )
-    return held(evaluation, decide_family(comparison, gates, by), comparison)
-
-
-def _ask(evaluation: Evaluation, gates: Mapping[Metric, Gate], by: By) -> None:
-    """Enter what the proof asks the gates at the end, if a proof is requested."""
-    if wants_proof():
-        from pytest_rankcheck.proof.gate_questions import gate_question
-
-        enter_question(gate_question(evaluation, gates, by, is_strict=fails_if_inconclusive()))
-
-
-def held(
-    evaluation: Evaluation, verdicts: Mapping[Metric, Verdict], comparison: Comparison
-) -> Explanation | None:
-    """Enter verdicts on two measurements. Return why they fail, or None."""
-    strict = fails_if_inconclusive()
+    verdicts, strict = decide_family(comparison, gates, by), wanted().strict
     failing = {
         metric: verdict
         for metric, verdict in verdicts.items()
@@ -222,7 +199,7 @@ def held(
     passed = [verdict for metric, verdict in verdicts.items() if metric not in failing]
     _enter_undecided(evaluation, verdicts.values(), passed)
     explanation = _explained_falls(comparison, failing, len(verdicts)) if failing else None
-    gates = []
+    entered = []
     for metric, verdict in verdicts.items():
         fails = metric in failing
         if verdict.inconclusive and not fails:
@@ -232,9 +209,17 @@ def held(
         labels = _concerned([verdict]) if fails else ()
         rows = _verdict_rows(evaluation, verdict, verdict.outcome, labels, fails=fails)
         numbers = partial(_numbers, evaluation, metric, verdict, comparison)
-        gates.append(EnteredGate(metric, rows, numbers, comparison.other, fails=fails))
-    enter_gates(evaluation, gates, explanation)
+        entered.append(EnteredGate(metric, rows, numbers, other, fails=fails))
+    enter_gates(evaluation, entered, explanation)
     return explanation
+
+
+def _ask(evaluation: Evaluation, gates: Mapping[Metric, Gate], by: By) -> None:
+    """Enter what the proof asks the gates at the end, if a proof is requested."""
+    if wanted().proves:
+        from pytest_rankcheck.proof.gate_questions import gate_question
+
+        enter_question(gate_question(evaluation, gates, by, is_strict=wanted().strict))
 
 
 def _numbers(
@@ -290,21 +275,20 @@ def _checked_rows(
     said: Said | Block | None = block
     if block is None and (check.approvals or check.is_granted):
         said = Said.APPROVED if check.approvals else Said.GRANTED
-    failed = block is not None
+    fails, approved = block is not None, check.approvals
     if verdict is None:
-        told: dict[str, Any] = {"failed": failed, "approved": check.approvals}
-        told["said"] = said or (Said.NEW if check.is_new else Said.ANEW)
-        yield gate_row(evaluation, check.metric, now=evaluation.mean(check.metric), **told)
+        said = said or (Said.NEW if check.is_new else Said.ANEW)
+        decided: dict[str, Any] = {"said": said, "failed": fails, "approved": approved}
+        yield gate_row(evaluation, check.metric, now=evaluation.mean(check.metric), **decided)
         return
-    verdicts = [each for each in (check.verdict, check.strict) if each is not None]
-    labels = _concerned(verdicts) if block in (None, *OF_GATES) else {""}
-    labels = labels if said else set()
-    if labels.isdisjoint(part.label for part in verdict.gated):
-        labels = {""} if labels else labels
+    labels = set[str]()
+    if said:
+        verdicts = [each for each in (check.verdict, check.strict) if each is not None]
+        labels = _concerned(verdicts) if block in (None, *OF_GATES) else labels
+        labels = labels.intersection(part.label for part in verdict.gated) or {""}
     said = said or Said.PASSED
-    rows = _verdict_rows(evaluation, verdict, said, labels, fails=failed, better=check.is_better)
-    for row in rows:
-        yield replace(row, approved=check.approvals) if row.slice in labels else row
+    told: dict[str, Any] = {"better": check.is_better, "approved": approved}
+    yield from _verdict_rows(evaluation, verdict, said, labels, fails=fails, **told)
 
 
 def _verdict_rows(
@@ -315,6 +299,7 @@ def _verdict_rows(
     *,
     fails: bool,
     better: bool = False,
+    approved: tuple[Approval, ...] = (),
 ) -> Iterator[GateFinding]:
     """Yield the rows of a verdict: all queries, and each gated slice, with its own numbers.
 
@@ -325,13 +310,14 @@ def _verdict_rows(
         labels: the labels of those rows.
         fails: whether those rows fail the test.
         better: whether an update would raise the record.
+        approved: the reasons that let those rows pass.
     """
     if said == Outcome.REGRESSED and verdict.only_loses_answers:
         said = Said.LOST_ANSWERS
     for part in verdict.gated:
-        decided: dict[str, Any] = {"said": said, "failed": fails}
-        if part.label not in labels:
-            decided = {"said": _said(part, better=better), "remarks": _remarks(part, verdict)}
+        decided: dict[str, Any] = {"said": _said(part, better=better)}
+        if part.label in labels:
+            decided = {"said": said, "failed": fails, "approved": approved}
         means = {"now": part.pairs.mean_after, "baseline": part.pairs.mean_before}
         yield gate_row(evaluation, verdict.metric, part.label, **means, **decided)
 
@@ -345,15 +331,6 @@ def _said(part: Decision, *, better: bool) -> Said:
         Outcome.REGRESSED: Said.APPROVED,
     }
     return said.get(part.outcome, Said.PASSED)
-
-
-def _remarks(part: Decision, verdict: Verdict) -> tuple[Remark, ...]:
-    """Return what a gate that does not block leaves undecided."""
-    if verdict.ungated_falls and not part.label:
-        return (Remark.UNGATED_FALL,)
-    if part.futility if part.label else verdict.futility:
-        return (Remark.UNTESTED if part.label else Remark.DECIDES_NOTHING,)
-    return ()
 
 
 def _concerned(verdicts: Sequence[Verdict]) -> set[str]:

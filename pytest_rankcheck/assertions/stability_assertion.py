@@ -11,8 +11,8 @@ from pytest_rankcheck.evaluation.measured_runs import evaluate
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.run import Run
 from pytest_rankcheck.reports.findings import Topic
+from pytest_rankcheck.reports.text.behaviour_text import stability_note
 from pytest_rankcheck.reports.text.blocked_text import blocked_rankings
-from pytest_rankcheck.reports.text.stability_text import stability_note
 
 
 @checked_arguments

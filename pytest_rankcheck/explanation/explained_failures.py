@@ -16,9 +16,10 @@ from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.comparison.rank_changes import TOP, crossing_between, top_of
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
-from pytest_rankcheck.explanation.bounds import Bound, Bounded, bounded_places
 from pytest_rankcheck.explanation.explanation import (
     MOST_CAUSES,
+    Bound,
+    Bounded,
     ExplainedQuery,
     ExplainedSlice,
     Explanation,
@@ -26,16 +27,15 @@ from pytest_rankcheck.explanation.explanation import (
     MetricFailure,
     RankedDocument,
     TakenOver,
+    bounded_places,
 )
 from pytest_rankcheck.explanation.gate_numbers import verdict_numbers
-from pytest_rankcheck.explanation.moved_documents import moved_documents, telling_documents
+from pytest_rankcheck.explanation.moved_documents import best_documents, moved_documents
 from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict
 from pytest_rankcheck.metrics.metric_names import Metric
 
 _WORST = 5
 """How many queries are explained."""
-_NAMED = 3
-"""How many queries are named for a fall that passed."""
 _TAKEN_OVER, _GONE = 2, 1
 
 
@@ -72,7 +72,7 @@ def explained_falls(
         verdicts: those of the metrics that failed, at least one.
         of: how many metrics the assertion has.
         world: how the declared world has changed, in sentences.
-        in_full: whether to include the evidence, and all bounds on unjudged documents.
+        in_full: whether to include the evidence.
         known: further fields.
     """
     evaluation = comparison.evaluation
@@ -90,7 +90,7 @@ def explained_falls(
         worst_of=label,
         **_worst(evaluation, losses, partial(moved_documents, comparison)),
         taken_over=tuple(_taken_over(comparison, verdicts)),
-        unjudged=comparison.unjudged_in(first, in_full=in_full) if knows_documents else None,
+        unjudged=comparison.unjudged_in(first, in_full=False) if knows_documents else None,
         **known,
     )
 
@@ -124,7 +124,7 @@ def explained_bounds(
         failures=tuple(failures),
         slices=tuple(_bounded_slices(failing)),
         worst_of=label,
-        **_worst(evaluation, losses, partial(telling_documents, evaluation)),
+        **_worst(evaluation, losses, partial(best_documents, evaluation)),
         **known,
     )
 

@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+from pytest_rankcheck.array_types import FloatArray
+from pytest_rankcheck.evaluation.evaluation import Evaluation, attributes_of
 from pytest_rankcheck.metrics.metric_definition import KINDS
 
 if TYPE_CHECKING:
     from pytest_rankcheck.behaviour.expectation_check import ExpectationResult
     from pytest_rankcheck.comparison.rank_changes import Crossing
     from pytest_rankcheck.comparison.unjudged_documents import Unjudged
-    from pytest_rankcheck.explanation.bounds import Bound, Bounded
     from pytest_rankcheck.explanation.gate_numbers import GateNumbers
     from pytest_rankcheck.gates.verdict import Outcome
     from pytest_rankcheck.metrics.kinds import MeasurementKind
@@ -24,8 +25,45 @@ if TYPE_CHECKING:
     from pytest_rankcheck.remedies import Remedy
 
 
+_Values = TypeVar("_Values", float, FloatArray)
+
 MOST_CAUSES = 3
 """How many causes the text of a failure names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What a metric is held to: at least, or at most, a value."""
+
+    limit: float
+    is_floor: bool
+    confidence: float | None = None
+    """If given, the one-sided confidence bound of the mean is compared, not the mean."""
+
+    def excess(self, values: _Values) -> _Values:
+        """Return how far values are beyond the bound; negative within it."""
+        return self.limit - values if self.is_floor else values - self.limit
+
+
+@dataclass(frozen=True, slots=True)
+class Bounded:
+    """One set of queries held to a bound."""
+
+    label: str
+    """The slice as ``attribute=value``; empty for all queries."""
+    queries: int
+    mean: float
+    tested: float
+    """What is compared with the limit: the mean, or its confidence bound."""
+    holds: bool
+    gated: bool = True
+    interval: tuple[float, float] | None = None
+    """For a value that is not a mean: how precisely it is known."""
+
+    @property
+    def fails(self) -> bool:
+        """Whether it fails the assertion."""
+        return self.gated and not self.holds
 
 
 class Absence(Enum):
@@ -49,10 +87,6 @@ class RankedDocument:
     """None: unjudged."""
     now: Rank
     before: Rank | None = None
-    was_seen: bool = False
-    """Whether the user of a query has interacted with it before."""
-    again: tuple[tuple[str, int], ...] = ()
-    """Its repetitions further down: document ids and their ranks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,3 +250,18 @@ class Explanation:
     def causes(self) -> Sequence[str]:
         """What the queries that fell have in common, in words, the best first."""
         return self.in_common.causes if self.in_common else ()
+
+
+def bounded_places(
+    evaluation: Evaluation, by: str | Sequence[str] | None
+) -> Mapping[str, Sequence[int]]:
+    """Return what a bound applies to, by label: the places of all queries, and of each slice."""
+    everything: Sequence[int] = range(len(evaluation.query_ids))
+    return {
+        "": everything,
+        **{
+            f"{attribute}={value}": evaluation.places(query_ids)
+            for attribute in attributes_of(by)
+            for value, query_ids in evaluation.slices(attribute).items()
+        },
+    }

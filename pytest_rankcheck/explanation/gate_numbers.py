@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from pytest_rankcheck.baselines.change import Approval
+from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.unjudged_documents import Unjudged
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.explanation.bounds import Bounded
-from pytest_rankcheck.explanation.evidence import Evidence, evidence_for
 from pytest_rankcheck.gates.lost_answers import LostAnswers
 from pytest_rankcheck.gates.verdict import (
     Decision,
@@ -21,6 +19,7 @@ from pytest_rankcheck.gates.verdict import (
     Verdict,
 )
 from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.statistics.run_noise import RunNoise
 
 NOT_IN_JSON = {"json": False}
 """Marks a field that texts use and the JSON report leaves out."""
@@ -53,6 +52,43 @@ class Decided:
 
 
 @dataclass(frozen=True, slots=True)
+class Power:
+    """The smallest fall that would be detected with a power of 80%."""
+
+    units: int
+    of_clusters: bool
+    """Whether the independent units are clusters of queries."""
+    detectable: float
+    """NaN: unknown."""
+    is_possible: bool
+    """Whether the metric can fall that far."""
+    is_coarse: bool
+    """Whether the power is less than planned."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What the differences of single queries show."""
+
+    p: float
+    """One-sided p of a fall, not corrected."""
+    test: str
+    is_same: bool
+    """Whether nothing changed."""
+    has_range: bool
+    """Whether it is known how far the metric can fall."""
+    power: Power
+    bound: float
+    """The lower bound of the gain."""
+    clusters: int | None
+    """How many clusters are compared; None: none, or two samples."""
+    effective_size: float | None
+    noise: RunNoise | None
+    noise_share: float
+    """The share of the variance that comes from the runs, in [0, 1]."""
+
+
+@dataclass(frozen=True, slots=True)
 class GapNumbers:
     """How far apart two slices are."""
 
@@ -78,7 +114,7 @@ class GateNumbers:
     gaps: tuple[GapNumbers, ...] = ()
     query_drops: tuple[str, ...] = ()
     ties: TieEffect | None = None
-    mixes: Sequence[MixEffect] = field(default=(), metadata=NOT_IN_JSON)
+    mixes: tuple[MixEffect, ...] = field(default=(), metadata=NOT_IN_JSON)
     unjudged: Unjudged | None = None
     replay: ReplayEvidence | None = None
     approvals: tuple[Approval, ...] = ()
@@ -146,7 +182,7 @@ def verdict_numbers(
         ),
         query_drops=verdict.query_drops,
         ties=verdict.ties,
-        mixes=verdict.mixes,
+        mixes=tuple(verdict.mixes),
         replay=verdict.replay,
         leads=verdict.leading.label,
         alpha=verdict.alpha,
@@ -156,37 +192,6 @@ def verdict_numbers(
         lost_answers=None if lost is None else replace(lost, queries=()),
         only_loses_answers=verdict.only_loses_answers,
         evidence=evidence_for(verdict) if has_evidence else None,
-    )
-
-
-def bound_numbers(
-    metric: Metric, limit: float, words: str, parts: Sequence[Bounded]
-) -> GateNumbers:
-    """Return the numbers of a bound on a slice; or on all queries, with the slices after.
-
-    Args:
-        metric: the metric.
-        limit: the bound.
-        words: the bound as messages name it.
-        parts: all queries, then slices; or a slice.
-    """
-    overall, *slices = (
-        Decided(
-            label=part.label,
-            queries=part.queries,
-            now=part.mean,
-            tested=part.tested,
-            outcome="not gated" if not part.gated else "passed" if part.holds else "failed",
-        )
-        for part in parts
-    )
-    return GateNumbers(
-        metric=metric,
-        gate=words,
-        outcome=overall.outcome,
-        overall=overall,
-        slices=tuple(slices),
-        limit=limit,
     )
 
 
@@ -218,4 +223,37 @@ def _decided(decision: Decision, verdict: Verdict, *, in_full: bool) -> Decided:
         allowed=decision.allowed,
         outcome=decision.outcome,
         **(pairs.metric.kind.for_each(counts) or {}),
+    )
+
+
+def power_of(verdict: Verdict, pairs: ComparedValues) -> Power:
+    """Return the smallest fall that the gate could have detected."""
+    differences = pairs.differences
+    detectable = differences.smallest_detectable(verdict.alpha)
+    is_possible = detectable <= differences.full_range
+    has_clusters = pairs.clusters is not None
+    return Power(differences.count, has_clusters, detectable, is_possible, pairs.is_coarse)
+
+
+def evidence_for(verdict: Verdict) -> Evidence | None:
+    """Return the evidence that a verdict rests on; None for one value of the whole run."""
+    pairs = verdict.leading.pairs
+    if not pairs.metric.definition.is_mean_of_values:
+        return None
+    differences, noise, share, clusters = pairs.differences, pairs.noise, 0.0, None
+    if noise is not None and differences.error > 0:
+        share = (noise.error / differences.error) ** 2
+    if pairs.clusters is not None and pairs.is_paired:
+        clusters = len(set(pairs.clusters.tolist()))
+    return Evidence(
+        p=pairs.p_of_fall(),
+        test=pairs.test_name,
+        is_same=pairs.is_same,
+        has_range=not math.isinf(differences.full_range),
+        power=power_of(verdict, pairs),
+        bound=differences.lower_bound(verdict.alpha),
+        clusters=clusters,
+        effective_size=pairs.effective_size if pairs.is_paired else None,
+        noise=noise,
+        noise_share=share,
     )

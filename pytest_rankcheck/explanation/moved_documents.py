@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from contextlib import suppress
 
 from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.comparison.rank_changes import TOP, ignores_order
-from pytest_rankcheck.errors import GoldenSetError
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.explanation.explanation import Absence, Rank, RankedDocument
 from pytest_rankcheck.metrics.metric_names import Metric
@@ -17,8 +15,6 @@ from pytest_rankcheck.rankers.ranking import first_ranks
 _RELEVANT = 4
 _NEWCOMERS = 3
 _BEYOND = 10**9
-_REPEATS = "Duplicates"
-"""The name of the metric that counts repeated documents."""
 _BEST = 3
 """How many of the best judged documents are shown, and how many from the top of the ranking."""
 
@@ -28,9 +24,8 @@ def moved_documents(
 ) -> Sequence[RankedDocument]:
     """Return the documents that explain why a query fell.
 
-    Repeated documents come first if the metric counts them. Then come relevant ones, starting with
-    those that crossed a cutoff; then what took their place. When a document falls by five ranks,
-    others rise by one; they are left out.
+    Relevant ones come first, starting with those that crossed a cutoff; then what took their
+    place. When a document falls by five ranks, others rise by one; they are left out.
 
     Args:
         comparison: what is compared.
@@ -38,10 +33,8 @@ def moved_documents(
         metrics: those in which it fell.
     """
     evaluation, other = comparison.evaluation, comparison.other
-    repeats = [metric for metric in metrics if metric.name == _REPEATS]
-    again = _repeated(evaluation, query_id, repeats[0]) if repeats else ()
-    if other.known_depth == 0 or len(repeats) == len(metrics):  # or no document is known to be new
-        return again
+    if other.known_depth == 0:  # no document is known to be new
+        return ()
     known = [metric.cutoff for metric in metrics if metric.cutoff]
     moves = comparison.moved(query_id, TOP)
     grades, before, now = (
@@ -90,27 +83,16 @@ def moved_documents(
         and move.after is not None
         and (move.after in places or (is_shallow and move.entered))
     ]
-    seen = _seen(evaluation, query_id, came[:_NEWCOMERS])
-    moved = (
+    return [
         RankedDocument(
             doc,
             evaluation.golden.title(doc),
             grades.get(doc),
             _rank(evaluation, query_id, now.get(doc)),
             _rank(other, query_id, before.get(doc)),
-            was_seen=doc in seen,
         )
         for doc in (*relevant, *came[:_NEWCOMERS])
-    )
-    return [*again, *moved]
-
-
-def _seen(evaluation: Evaluation, user: str, doc_ids: Sequence[str]) -> Sequence[str]:
-    """Return which of some documents a user is known to have interacted with."""
-    interactions = evaluation.golden.contents.interactions
-    with suppress(GoldenSetError):  # the metrics that need the table say what is wrong with it
-        return interactions.seen_by(user, doc_ids) if interactions and doc_ids else ()
-    return ()
+    ]
 
 
 def _rank(side: Measured, query_id: str, rank: int | None) -> Rank:
@@ -123,60 +105,16 @@ def _rank(side: Measured, query_id: str, rank: int | None) -> Rank:
     return Absence.NOT_KEPT
 
 
-def telling_documents(
+def best_documents(
     evaluation: Evaluation, query_id: str, metrics: Sequence[Metric]
 ) -> Sequence[RankedDocument]:
-    """Return the documents that show why a query is beyond its first bound."""
-    metric = metrics[0]
-    if metric.name == "SeenItems":
-        return _seen_documents(evaluation, query_id, metric.cutoff)
-    if metric.name == _REPEATS:
-        return _repeated(evaluation, query_id, metric)
-    return _best_documents(evaluation, query_id) if metric.kind.is_of_documents else ()
-
-
-def _best_documents(evaluation: Evaluation, query_id: str) -> Sequence[RankedDocument]:
     """Return the best judged documents of a query, and what is at the top instead."""
+    if not metrics[0].kind.is_of_documents:
+        return ()
     golden, ranking = evaluation.golden, evaluation.ranking(query_id)
     grades, ranks = golden.grades(query_id), first_ranks(ranking)
     best = sorted((doc for doc in grades if grades[doc] > 0), key=lambda doc: -grades[doc])[:_BEST]
     return [
         RankedDocument(doc, golden.title(doc), grades.get(doc), ranks.get(doc, Absence.NOT_RANKED))
         for doc in dict.fromkeys((*best, *ranking[:_BEST]))
-    ]
-
-
-def _repeated(evaluation: Evaluation, query_id: str, metric: Metric) -> Sequence[RankedDocument]:
-    """Return the documents that are repeated in a top, the most frequent first."""
-    golden = evaluation.golden
-    evaluation.read_rankings(metric.cutoff or TOP)
-    ranking, by = evaluation.ranking(query_id)[: metric.cutoff], dict(metric.parameters)["by"]
-    values: Sequence[object] = [None] * len(ranking)
-    if by is not None and golden.catalogue is not None:
-        values = golden.catalogue.values(str(by), ranking)
-    ranks: dict[tuple[str, bool], list[int]] = {}
-    for rank, (doc, value) in enumerate(zip(ranking, values, strict=True), 1):
-        alike = (doc, False) if value is None else (str(value), True)
-        ranks.setdefault(alike, []).append(rank)
-    return [
-        RankedDocument(
-            ranking[first - 1],
-            golden.title(ranking[first - 1]),
-            golden.grades(query_id).get(ranking[first - 1]),
-            first,
-            again=tuple((ranking[rank - 1], rank) for rank in again),
-        )
-        for first, *again in sorted(ranks.values(), key=len, reverse=True)
-        if again
-    ]
-
-
-def _seen_documents(
-    evaluation: Evaluation, user: str, cutoff: int | None
-) -> Sequence[RankedDocument]:
-    """Return the ranked documents that a user has interacted with."""
-    ranks = first_ranks(evaluation.ranking(user)[:cutoff])
-    return [
-        RankedDocument(doc, evaluation.golden.title(doc), None, ranks[doc], was_seen=True)
-        for doc in _seen(evaluation, user, [*ranks])
     ]

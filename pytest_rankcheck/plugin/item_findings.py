@@ -160,9 +160,9 @@ def _of_baseline(item: pytest.Item, *, stopped: bool) -> Iterator[ReportedFindin
 
     baseline = item.stash[BASELINE]
     if stopped:
-        from pytest_rankcheck.assertions.unreached_gates import unreached_findings
+        from pytest_rankcheck.assertions.unreached_gates import enter_unreached_gates
 
-        yield from unreached_findings(baseline, next(_evaluations(item), None))
+        enter_unreached_gates(baseline, next(_evaluations(item), None))
     yield from watched_findings(baseline)
     if item.config.stash[CONFIG].plan:
         from pytest_rankcheck.reports.text.baseline_notes import plan_notes
@@ -212,11 +212,11 @@ def _for_reports(
     from pytest_rankcheck.explanation.documents_to_judge import to_judge
     from pytest_rankcheck.metrics.metric_names import Metric
     from pytest_rankcheck.reports.findings import GateFinding, JudgingFinding
-    from pytest_rankcheck.reports.ledger import wants_queries
+    from pytest_rankcheck.reports.ledger import wanted
     from pytest_rankcheck.reports.measurement_findings import measurement_finding
 
     baseline = item.stash.get(BASELINE, None)
-    if metrics and wants_queries():
+    if metrics and wanted().queries:
         checks = baseline.checks if baseline else ()
         other = next((check.record for check in checks if check.is_decided), None)
         yield measurement_finding(evaluation, other, metrics)

@@ -17,9 +17,8 @@ from pytest_rankcheck.errors import quoted
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.change import Approval
     from pytest_rankcheck.baselines.check import Block
-    from pytest_rankcheck.explanation.bounds import Bound, Bounded
     from pytest_rankcheck.explanation.documents_to_judge import DocumentToJudge
-    from pytest_rankcheck.explanation.explanation import Explanation
+    from pytest_rankcheck.explanation.explanation import Bound, Bounded, Explanation
     from pytest_rankcheck.explanation.gate_numbers import GateNumbers
     from pytest_rankcheck.gates.verdict import Outcome
     from pytest_rankcheck.remedies import Remedy
@@ -50,9 +49,6 @@ class Said(StrEnum):
 class Remark(StrEnum):
     """What else the row of a gate can say."""
 
-    UNGATED_FALL = "but a slice that is not gated fell"
-    UNTESTED = "untested"
-    DECIDES_NOTHING = "decides nothing"
     CAUGHT = "caught by the test"
     """The test continued after its gate had failed."""
     UNWRITTEN = "not written, because the test failed"

@@ -1,4 +1,4 @@
-"""The report as JSON, for machines: one line for each gate and for each query."""
+"""The report as JSON, for machines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pytest_rankcheck.remedies import Remedy
 from pytest_rankcheck.reports.findings import GateFinding, Note
 from pytest_rankcheck.reports.measurement_findings import as_json
 from pytest_rankcheck.reports.report_data import Report
-from pytest_rankcheck.reports.text.failure_text import failure_lines, remark_lines
+from pytest_rankcheck.reports.text.failure_text import failure_lines
 from pytest_rankcheck.reports.text.metrics_text import headline
 from pytest_rankcheck.reports.text.wording import gate_words
 
@@ -81,11 +81,10 @@ def _approval(approval: Approval) -> dict[str, Any]:
 
 
 def _failure(explanation: Explanation) -> dict[str, Any]:
-    """Return an explanation: its headline, its metrics and queries, and its remarks."""
+    """Return an explanation: its headline, its metrics, its queries and its commands."""
     return {
         "headline": headline(explanation),
         "metrics": [str(each.metric) for each in explanation.failures],
-        "remarks": [*remark_lines(explanation)],
         "worst": [*map(_query, explanation.worst)],
         "remedies": [*map(_command, explanation.remedies)],
     }
@@ -142,26 +141,7 @@ def read_report(path: Path) -> dict[str, Any]:
 
 
 def json_of(report: Report) -> str:
-    """Return the report as JSON text."""
-    return _text(report_json(report), "") + "\n"
-
-
-_LISTS = ("gates", "baselines", "measurements", "queries")
-"""The lists that have a line for each item."""
-
-
-def _text(value: Any, indent: str) -> str:
-    """Return a value as JSON: on one line, unless it has one of the lists above."""
-    if not isinstance(value, dict) or not any(isinstance(value.get(key), list) for key in _LISTS):
-        return readable_json(value)
-    inner, parts = indent + "  ", []
-    for key, item in value.items():
-        if key in _LISTS and item:
-            deeper = inner + "  "
-            lines = f",\n{deeper}".join(_text(each, deeper) for each in item)
-            text = f"[\n{deeper}{lines}\n{inner}]"
-        else:
-            text = readable_json(item)
-        parts.append(f"{inner}{readable_json(key)}: {text}")
-    body = ",\n".join(parts)
-    return f"{{\n{body}\n{indent}}}"
+    """Return the report as JSON text, with a line for each of its parts."""
+    parts = report_json(report).items()
+    lines = (f"{readable_json(name)}: {readable_json(part)}" for name, part in parts)
+    return "{\n" + ",\n".join(lines) + "\n}\n"

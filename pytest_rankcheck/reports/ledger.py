@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from pytest_rankcheck.reports.findings import ReportedFinding
@@ -17,13 +17,20 @@ if TYPE_CHECKING:
 Ledger = list["ReportedFinding"]
 T = TypeVar("T")
 
-_current: ContextVar[tuple[Ledger | None, bool, bool, bool, bool, bool]] = ContextVar(
-    "rankcheck_ledger", default=(None, False, False, False, False, False)
-)
-"""The ledger, and the settings passed to `collecting`."""
-_made: ContextVar[dict[tuple[object, ...], tuple[Any, Any]]] = ContextVar("rankcheck_made")
-"""What was made for the running test and from what, by the ids of the latter."""
-_printed: ContextVar[PrintedDocuments | None] = ContextVar("rankcheck_printed", default=None)
+
+class Wanted(NamedTuple):
+    """What findings and failure texts include."""
+
+    detail: bool = False
+    """Whether a report is written."""
+    queries: bool = False
+    """Whether a report shows every query, and passed gates in full."""
+    strict: bool = False
+    """Whether an inconclusive verdict fails its test (``rankcheck_inconclusive = fail``)."""
+    evidence: bool = False
+    """Whether failure texts include the evidence (-v)."""
+    proves: bool = False
+    """Whether a proof at the end asks what assertions would block."""
 
 
 class PrintedDocuments:
@@ -41,89 +48,72 @@ class PrintedDocuments:
             self.tests.setdefault(key, test)
 
 
+class _Running(NamedTuple):
+    """The test that runs."""
+
+    ledger: Ledger
+    wanted: Wanted
+    printed: PrintedDocuments | None
+    made: dict[tuple[object, ...], tuple[Any, Any]]
+    """What was made for it and from what, by the ids of the latter."""
+
+
+_running: ContextVar[_Running | None] = ContextVar("rankcheck_running", default=None)
+
+
 @contextmanager
 def collecting(
-    *,
-    detail: bool = False,
-    queries: bool = True,
-    strict: bool = False,
-    evidence: bool = False,
-    proves: bool = False,
-    printed: PrintedDocuments | None = None,
+    *, printed: PrintedDocuments | None = None, queries: bool = True, **chosen: bool
 ) -> Iterator[Ledger]:
     """Collect the findings that are entered in this block.
 
     Args:
-        detail: whether a report is written.
-        queries: whether a report shows every query, and passed gates in full.
-        strict: whether an inconclusive verdict fails its test.
-        evidence: whether failure texts include the evidence (-v).
-        proves: whether a proof at the end asks what assertions would block.
         printed: what the texts of earlier tests have shown.
+        queries: as in `Wanted`, if a report is written.
+        chosen: the other fields of `Wanted`.
     """
-    ledger: Ledger = []
-    token = _current.set((ledger, detail, detail and queries, strict, evidence, proves))
-    _made.set({})
-    shown = _printed.set(printed)
+    shows_queries = queries and chosen.get("detail", False)
+    running = _Running([], Wanted(queries=shows_queries, **chosen), printed, {})
     if printed is not None:
         printed.of_test.clear()
+    token = _running.set(running)
     try:
-        yield ledger
+        yield running.ledger
     finally:
-        _current.reset(token)
-        _printed.reset(shown)  # reports show everything
-        _made.set({})
+        _running.reset(token)
 
 
 def place_of_documents(key: object) -> str | None:
     """Return the test whose failure text has shown a query's documents; None if none has."""
-    printed = _printed.get()
-    if printed is None:
+    running = _running.get()
+    if running is None or running.printed is None:  # reports show everything
         return None
-    if key not in printed.tests:
-        printed.of_test.append(key)
-    return printed.tests.get(key)
+    if key not in running.printed.tests:
+        running.printed.of_test.append(key)
+    return running.printed.tests.get(key)
 
 
 def made_once(make: Callable[..., T], *of: object) -> T:
     """Return the result of a function of some things; within a test, it is computed once."""
-    made, key = _made.get({}), (make, *map(id, of))
+    running = _running.get()
+    made, key = running.made if running else {}, (make, *map(id, of))
     if key not in made:
         made[key] = (of, make(*of))  # while the things are kept, nothing else has their ids
     result: T = made[key][1]
     return result
 
 
-def wants_detail() -> bool:
-    """Return whether a report is written, so that details are wanted."""
-    return _current.get()[1]
-
-
-def wants_queries() -> bool:
-    """Return whether a report shows every query, and passed gates in full."""
-    return _current.get()[2]
-
-
-def fails_if_inconclusive() -> bool:
-    """Return whether an inconclusive verdict fails its test (``rankcheck_inconclusive = fail``)."""
-    return _current.get()[3]
-
-
-def wants_evidence() -> bool:
-    """Return whether failure texts include the evidence (-v)."""
-    return _current.get()[4]
-
-
-def wants_proof() -> bool:
-    """Return whether a proof at the end asks what assertions would block."""
-    return _current.get()[5]
+def wanted() -> Wanted:
+    """Return what is wanted of the running test."""
+    running = _running.get()
+    return running.wanted if running else Wanted()
 
 
 def enter(finding: ReportedFinding) -> None:
     """Enter a finding; outside a test nothing is collected."""
-    ledger = _current.get()[0]
-    if ledger is not None:
-        ledger.append(finding)
+    running = _running.get()
+    if running is not None:
+        running.ledger.append(finding)
 
 
 def packed(ledger: Ledger) -> str:

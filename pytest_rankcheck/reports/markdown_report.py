@@ -10,18 +10,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_rankcheck.errors import markdown_text, plural, quoted
-from pytest_rankcheck.explanation.gate_numbers import GateNumbers
 from pytest_rankcheck.reports.findings import GateFinding, Note, Topic, by_heading
 from pytest_rankcheck.reports.leaderboard import LeaderboardFinding
 from pytest_rankcheck.reports.report_data import Report
-from pytest_rankcheck.reports.text.answers_text import answered_title
-from pytest_rankcheck.reports.text.failure_text import failure_lines, query_line, remark_lines
-from pytest_rankcheck.reports.text.metrics_text import (
-    counts_text,
-    headline,
-    numbers_lines,
-    slice_line,
-)
+from pytest_rankcheck.reports.text.failure_text import failure_lines
+from pytest_rankcheck.reports.text.metrics_text import headline
 from pytest_rankcheck.reports.text.wording import change, gate_words, number_text
 
 LONGEST_COMMENT = 60_000
@@ -35,8 +28,6 @@ _OPEN = (
 """What is not folded away."""
 _MOST_GATES = 100
 _MOST_PROBLEMS = 10
-_MOST_WORST = 3
-"""How many slices, queries or remarks are named for each blocker."""
 
 
 def markdown_of(report: Report, limit: int = LONGEST_COMMENT) -> str:
@@ -67,8 +58,7 @@ def _head(report: Report) -> str:
     sign = {"bad": "❌", "unsure": "⚠️" if report.warnings else "❔", "good": "✅"}[report.tone]
     lines = [f"## {sign} Ranking quality: {report.headline}", ""]
     lines += _at_most(f"- {markdown_text(text, 400)}" for text in report.problems)
-    blocks = ("\n".join(_blocker(each)) for each in report.blockers)
-    lines += _at_most(filter(None, blocks))
+    lines += _at_most(_headlines(report.blockers))
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -79,45 +69,14 @@ def _at_most(items: Iterable[str]) -> Sequence[str]:
     return every[:_MOST_PROBLEMS] + ([f"- and {more:,} more"] if more > 0 else [])
 
 
-def _blocker(found: GateFinding | Note) -> Iterator[str]:
-    """Yield the headline of a blocker; below it the numbers, slices and queries.
-
-    Gates that did not run are listed among the problems.
-    """
-    if isinstance(found, Note) and found.topic is Topic.NOT_RUN:
-        return
-    explanation = found.failure
-    assert explanation is not None
-    about = f"{found.heading}: " if isinstance(found, Note) else ""
-    yield f"- {markdown_text(about + headline(explanation), 400)}"
-    verdicts = [each.verdict for each in explanation.failures if each.verdict]
-    interval = _interval(verdicts[0]) if len(verdicts) == 1 else ""
-    lines = [] if isinstance(found, Note) else [f"{found.test}{interval}"]
-    if len(explanation.failures) > 1:
-        lines += (" ".join(line.split()) for line in numbers_lines(explanation))
-    lines += explanation.facts[:_MOST_WORST]
-    slices = [part for part in explanation.slices if part.is_worse]
-    worst = [*map(answered_title, explanation.answered)]
-    worst += (query_line(query, explanation) for query in explanation.worst)
-    for name, texts in (
-        ("slices", [slice_line(part, explanation) for part in slices]),
-        ("in common", explanation.causes),
-        ("worst", worst),
-    ):
-        if texts:
-            lines.append(f"{name}: {'; '.join(texts[:_MOST_WORST])}")
-    if not worst:
-        lines += remark_lines(explanation)[:_MOST_WORST]
-    yield from (f"  - {markdown_text(line, 400)}" for line in lines)
-
-
-def _interval(verdict: GateNumbers) -> str:
-    """Return the interval that the verdict rests on, and how many queries changed."""
-    leading = verdict.leading
-    if leading.interval is None:
-        return ""
-    counts = f"; {counts_text(leading, verdict)}" if leading.paired else ""
-    return f": 95% interval {' to '.join(map(change, leading.interval))}{counts}"
+def _headlines(blockers: Iterable[GateFinding | Note]) -> Iterator[str]:
+    """Yield the headline of each blocker; gates that did not run are among the problems."""
+    for each in blockers:
+        assert each.failure is not None
+        if isinstance(each, GateFinding):
+            yield f"- {markdown_text(headline(each.failure), 400)}\n  - {markdown_text(each.test)}"
+        elif each.topic is not Topic.NOT_RUN:
+            yield f"- {markdown_text(f'{each.heading}: {headline(each.failure)}', 400)}"
 
 
 def _commands(report: Report) -> str:
@@ -171,7 +130,7 @@ def _leaderboard(board: LeaderboardFinding) -> str:
 
 
 def _full_texts(blockers: Sequence[GateFinding | Note]) -> Iterator[str]:
-    """Yield the whole text of each failure, folded away."""
+    """Yield the whole text of each failure; all but the first are folded away."""
     for number, each in enumerate(blockers, 1):
         assert each.failure is not None
         name, text = "", "\n".join(failure_lines(each.failure, in_full=True))
@@ -181,11 +140,12 @@ def _full_texts(blockers: Sequence[GateFinding | Note]) -> Iterator[str]:
             golden, test = markdown_text(each.golden_set, 60), markdown_text(each.test)
             name = f"{markdown_text(each.subject)} on {golden}, {test}"
         count = f" {number} of {len(blockers)}" if len(blockers) > 1 else ""
-        yield _folded(f"Full text{count}", [f"**{name}**", "", _fenced(text, "text")])
+        lines = [f"**{name}**", "", _fenced(text, "text")]
+        yield _folded(f"Full text{count}", lines, is_open=number == 1)
 
 
-def _folded(summary: str, lines: Sequence[str]) -> str:
-    head = f"<details><summary>{summary}</summary>"
+def _folded(summary: str, lines: Sequence[str], *, is_open: bool = False) -> str:
+    head = f"<details{' open' if is_open else ''}><summary>{summary}</summary>"
     return "\n".join([head, "", *lines, "", "</details>"]) + "\n"
 
 

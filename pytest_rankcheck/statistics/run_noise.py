@@ -67,8 +67,6 @@ class RunNoise:
         "the noise of replicates comes on top, and more queries do not reduce it"
     )
     """What messages add to a number of queries."""
-    of_first: ClassVar[str] = "values are means of the replicates; documents are those of the first"
-    """What messages add where documents explain values."""
 
     deviation: float
     """The standard deviation of the mean of one run, s_r."""

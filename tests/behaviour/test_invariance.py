@@ -63,7 +63,7 @@ def test_a_ranker_that_does_not_care_passes(entered: list[Note]) -> None:
         Topic.INVARIANCE,
         "perturbation 'case', ranker 'alike' on golden set 'shop' (6 queries): 0 of 4 "
         "perturbed queries ranked differently, mean RBO 1.0000; nDCG@10 0.8333 -> 0.8333, +0.0000 "
-        "over 3 judged queries; not perturbed: 1 is unchanged by it, 1 has no text",
+        "over 3 judged queries; 2 queries not perturbed",
         is_check=True,
     )
 
@@ -77,8 +77,8 @@ def test_without_a_limit_nothing_may_change() -> None:
     # The means: (1 + 1 + 0.5) / 3 = 0.8333 and (0.5869 + 0.5 + 0) / 3 = 0.3623.
     assert text == (
         "perturbation 'upper' changes the answers of ranker 'loud' on golden set 'shop' (6 queries) "
-        "by more than allowed; not perturbed: 1 is unchanged by it, 1 has no text\n"
-        "  4 perturbed queries, 4 texts: mean RBO 0.5400 (p=0.8)\n"
+        "by more than allowed; 2 queries not perturbed\n"
+        "  4 perturbed queries, 4 variants: mean RBO 0.5400 (p=0.8)\n"
         "  nDCG@10 0.8333 -> 0.3623, -0.4710 over 3 judged queries\n"
         "  every ranking must be the same: broken by 4 of 4 queries\n"
         "  the queries that differ most\n"
@@ -94,8 +94,8 @@ def test_without_a_limit_nothing_may_change() -> None:
         '    q4 "hat" -> "HAT"   RBO 0.720\n'
         "      as it is   1 a   2 b   3 c\n"
         "      perturbed  1 c   2 b   3 a\n"
-        "  to fix: make the ranker treat the texts alike, or allow what is harmless: allowed_queries=, min_rbo= or "
-        "max_drop="
+        "  to fix: make the ranker answer the variants alike, or allow what is harmless: allowed_queries=, "
+        "min_rbo=, max_drop=, min_mean_rbo= or max_mean_drop="
     )
     assert rbo(list("abc"), list("cba"), p=0.8) == pytest.approx(0.72)
 
@@ -116,27 +116,11 @@ def test_each_limit_by_itself() -> None:
             assert f"\n  {told}\n" in text
 
 
-def test_only_limits_that_would_help_are_offered() -> None:
-    """The worst RBO is 0, the mean RBO 0.64, the worst fall 0.5 and that of the mean 0.47."""
-    single, mean = "allowed_queries=, min_rbo= or max_drop=", "min_mean_rbo= or max_mean_drop="
-    offered = "or allow what is harmless: "
-    for limits, help_ in (
-        ({"min_rbo": 0.5, "min_mean_rbo": 0.9}, single),
-        ({"max_drop": 0.4}, single),
-        ({"min_mean_rbo": 0.9}, mean),
-        ({"max_mean_drop": 0.4, "min_rbo": 0.5, "allowed_queries": 1}, mean),
-    ):
-        text = failure_of(lambda limits=limits: assert_invariant(loud, SHOP, upper, **limits))  # type: ignore[misc]
-        assert text.endswith(f"{offered}{help_}")
-    assert "every ranking must" in text, "one query is beyond it, which is allowed"
+def test_only_broken_limits_are_named() -> None:
+    """The worst RBO is 0, and the worst fall 0.5."""
     text = failure_of(lambda: assert_invariant(loud, SHOP, upper, max_drop=0.7, min_rbo=0.5))
-    assert "no query may fall" not in text, "none does"
-
-    def breaks(text: str) -> list[str]:
-        return {"RED": []}[text] if text == "GREEN" else ["a"]
-
-    text = failure_of(lambda: assert_invariant(breaks, SHOP, upper, allowed_queries=1))
-    assert text.endswith("to fix: make the ranker treat the texts alike")
+    assert "every ranking must" in text
+    assert "no query may fall" not in text
 
 
 def test_a_change_far_down_is_a_change() -> None:
@@ -187,7 +171,7 @@ def test_so_many_queries_may_be_beyond_but_none_may_fail() -> None:
 
 def test_of_several_texts_the_worst_counts_and_is_shown() -> None:
     text = failure_of(lambda: assert_invariant(loud, SHOP.subset(["q1"]), "case"))
-    assert "  1 perturbed query, 2 texts: mean RBO 0.9275 (p=0.9)\n" in text  # (0.855 + 1) / 2
+    assert "  1 perturbed query, 2 variants: mean RBO 0.9275 (p=0.9)\n" in text  # (0.855 + 1) / 2
     assert '    q1 "red" -> "RED"   RBO 0.855' in text
     assert "Red" not in text
 
@@ -209,8 +193,8 @@ def test_the_failure_of_a_long_query_shows_what_differs() -> None:
     )
     assert (
         "    q1   RBO 0.000, nDCG@10 1.000 -> 0.000\n"
-        '      text       "...f heated high speed aircraft in laminar flow over plates"\n'
-        '      becomes    "...f heated high speed aircarft in laminar flow over plates"\n'
+        f'      text       "{LONG}"\n'
+        f'      becomes    "{LONG.replace("craft", "carft")}"\n'
         "      as it is   1 a\n"
         "      perturbed  1 b\n"
     ) in text
@@ -261,7 +245,7 @@ def test_a_perturbation_may_look_at_the_query() -> None:
         lambda: assert_invariant(lambda text: [text], SHOP.subset(["q1", "q2"]), by_locale)
     )
     assert asked == ["q1", "q2"]
-    assert "2 perturbed queries, 4 texts" in text
+    assert "2 perturbed queries, 4 variants" in text
 
 
 def test_a_metric_where_lower_is_better_falls_when_it_rises() -> None:
@@ -405,8 +389,7 @@ def test_min_queries_0_lets_a_perturbation_change_nothing(entered: list[Note]) -
     assert_invariant(alike, SHOP, str, min_queries=0, max_drop=0.1, min_mean_rbo=0.9)
     assert_direction(alike, SHOP, str, "not_better", min_queries=0)
     assert entered[0].text.endswith(
-        "0 of 0 perturbed queries ranked differently, mean RBO -; not perturbed: 5 are "
-        "unchanged by it, 1 has no text"
+        "0 of 0 perturbed queries ranked differently, mean RBO -; 6 queries not perturbed"
     )
 
 

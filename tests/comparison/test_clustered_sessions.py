@@ -1,7 +1,6 @@
 """Sessions of the same users: two logs are compared by user, and records keep no ids of users."""
 
 import json
-import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -92,7 +91,6 @@ def test_the_text_says_what_is_independent() -> None:
     )
     with collecting(evidence=True), pytest.raises(AssertionError) as raised:
         assert_not_regressed(worse, before, RATE, abs=0.01)
-    assert re.search(r"\d+ clusters in the baseline, \d+ now .such as users", str(raised.value))
     assert "(permutation test of two samples of clusters)" in str(raised.value)
     assert now.design_effect(RATE) > 1.5
 

@@ -14,11 +14,9 @@ from pytest_rankcheck import (
     Outcome,
     Record,
     SessionLog,
+    assert_at_least,
     assert_at_most,
     assert_not_regressed,
-    assert_session_mrr_at_least,
-    assert_session_mrr_not_regressed,
-    assert_success_rate_at_least,
     compare,
     evaluate_sessions,
 )
@@ -111,19 +109,19 @@ def test_a_new_group_is_not_gated() -> None:
     assert [one.outcome for one in verdict.slices] == [Outcome.EQUAL, Outcome.NOT_GATED]
 
 
-def test_the_named_assertions() -> None:
+def test_assertions_on_sessions() -> None:
     good, worse = sessions([1, 1, 2, None]), sessions([1, 4, 4, None])
-    assert_success_rate_at_least(good, 0.75)
-    assert_success_rate_at_least(good, 0.5, k=1)
+    assert_at_least(good, "SuccessRate", 0.75)
+    assert_at_least(good, "SuccessRate@1", 0.5)
     with pytest.raises(AssertionError, match=r"SuccessRate@1 is 0.2500 on session log .* \(4 sess"):
-        assert_success_rate_at_least(worse, 0.5, k=1)
-    assert_session_mrr_at_least(good, 0.8, abandoned="exclude")
+        assert_at_least(worse, "SuccessRate@1", 0.5)
+    assert_at_least(good, "SessionRR(abandoned=exclude)", 0.8)
     with pytest.raises(AssertionError, match=r"it must be at least 0\.8"):
-        assert_session_mrr_at_least(good, 0.8, abandoned="zero")
+        assert_at_least(good, "SessionRR(abandoned=zero)", 0.8)
     for metric in ("SessionDuration", "MedianSessionDuration"):
         assert_at_most(good, metric, 0)
     with pytest.raises(AssertionError) as caught:
-        assert_session_mrr_not_regressed(worse, good, abandoned="zero", abs=0.1)
+        assert_not_regressed(worse, good, "SessionRR(abandoned=zero)", abs=0.1)
     text = str(caught.value)
     assert "on session log 'session log' (4 sessions): 0.6250 -> 0.3750, -0.2500" in text
     assert "2 sessions worse, 0 better, 2 equal" in text
@@ -139,7 +137,7 @@ def test_a_metric_without_a_value_passes_no_gate() -> None:
         ):
             assert_not_regressed(now, then, "SessionRR(abandoned=exclude)", gate=gate)
     with pytest.raises(MetricError, match="nothing was selected"):
-        assert_session_mrr_at_least(now, 0, abandoned="exclude")
+        assert_at_least(now, "SessionRR(abandoned=exclude)", 0)
     untimed = evaluate_sessions(
         SessionLog.from_frame(
             pd.DataFrame([{"session_id": "s", "results": ["a"], "selected": "a"}])

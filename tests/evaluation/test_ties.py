@@ -93,14 +93,10 @@ def test_a_constant_scorer_is_mostly_tied() -> None:
     (note,) = tie_notes(evaluation)
     assert note.text == (
         "golden set 'shop': the scores of run 'run' are mostly tied, as in query "
-        "'q0'; depending on how ties are ordered, RR ranges from 0.1000 to "
+        "'q0'; depending on how ties are ordered, nDCG@10 ranges from 0.2891 to "
         "1.0000 (tie_range); does the ranker return its real scores?"
     )
     assert note in list(evaluation_notes(evaluation))
-    found = evaluate(Run.from_dict(constant), golden)
-    assert found.mean("R@10") == 1
-    [note] = tie_notes(found)
-    assert "as in query 'q0'; R@10 is 1.0000 in any order of ties; does the ranker " in note.text
 
 
 def test_other_rankings_are_not() -> None:

@@ -1,7 +1,6 @@
 """What moved a value is shown: the documents that crossed the cutoff, however far down."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -94,21 +93,6 @@ def test_a_record_that_keeps_whole_rankings_knows_what_was_not_ranked(
     then, now = (evaluate(rank(ranker, golden, depth=10), golden) for ranker in rankers)
     with pytest.raises(AssertionError, match=f"new .unjudged.  {before} -> 1"):
         assert_not_regressed(now, Record.of(then, [RR], kept_depth=kept), "RR")
-
-
-def test_what_a_user_has_seen_is_marked_among_what_took_the_place(tmp_path: Path) -> None:
-    history = tmp_path / "train.csv"
-    history.write_text("user,item\nq,old\n")
-    golden = GoldenSet.from_dict({"q": {"first": 1}}, interactions=history)
-    then, now = (evaluate(Run.from_dict({"q": docs}), golden) for docs in (["first"], ["old", "x"]))
-    with pytest.raises(AssertionError) as failure:
-        assert_not_regressed(now, then, "RR")
-    assert "old (seen before)  not ranked -> 1\n      x (unjudged)  not" in str(failure.value)
-    history.write_text("user,item\n")  # an empty table is an error of the metrics that need it
-    golden = GoldenSet.from_dict({"q": {"first": 1}}, interactions=history)
-    then, now = (evaluate(Run.from_dict({"q": docs}), golden) for docs in (["first"], ["old"]))
-    with pytest.raises(AssertionError, match=r"old .unjudged."):
-        assert_not_regressed(now, then, "RR")
 
 
 def test_a_metric_without_a_cutoff_names_what_moved_below_the_top() -> None:

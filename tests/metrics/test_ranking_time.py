@@ -131,7 +131,7 @@ def test_the_measured_quantile_decides() -> None:
         assert_at_most(HUNDRED, "Seconds(q=0.95)", 0.94)
     lines = str(failure.value).splitlines()
     assert lines[0] == (
-        "Seconds(q=0.95) is 0.9500 (95% interval 0.9000 to 1.0000, concurrency 8) on golden set "
+        "Seconds(q=0.95) is 0.9500 (95% interval 0.9000 to 1.0000) on golden set "
         "'golden set' (100 queries); it must be at most 0.9400"
     )
     assert lines[2:4] == ['    q099 "text of q099"   1.000', '    q098 "text of q098"   0.990']
@@ -139,11 +139,9 @@ def test_the_measured_quantile_decides() -> None:
 
 def test_a_few_queries_have_no_upper_end() -> None:
     few = timed({"a": 0.3, "b": 0.1, "c": 0.2})
-    with pytest.raises(
-        AssertionError, match=r"95% interval 0\.2000 to no upper end, concurrency 8"
-    ):
+    with pytest.raises(AssertionError, match=r"95% interval 0\.2000 to inf"):
         assert_at_most(few, "Seconds(q=0.95)", 0.25)
-    with pytest.raises(AssertionError, match="interval no lower end to no upper end"):
+    with pytest.raises(AssertionError, match="interval -inf to inf"):
         assert_at_most(few, "Seconds(q=0.5)", 0.15)
 
 
@@ -151,7 +149,7 @@ def test_no_interval_with_weights() -> None:
     golden = golden_of(["a", "b"], attributes={"a": {"asked": 2}, "b": {"asked": 1}})
     golden = golden.weighted("asked")
     evaluation = evaluate(rank(lambda text: ["d"], golden), golden)
-    with pytest.raises(AssertionError, match="interval no lower end to no upper end"):
+    with pytest.raises(AssertionError, match=r"^Seconds\(q=0.5\) is \d.\d+ on golden set"):
         assert_at_most(evaluation, "Seconds(q=0.5)", 0.0)
 
 

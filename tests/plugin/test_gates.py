@@ -53,7 +53,6 @@ def test_an_inconclusive_verdict_warns_fails_or_passes(
     assert "inconclusive: not enough evidence to say whether it got worse:" in text
     assert "RR is inconclusive on golden set 'web' (80 queries)" in text
     assert "a fall of 0.0100 is neither ruled out nor shown" in text
-    assert "; a fall of 0.01 needs " in text
     assert "baselines kept" in text_of(project.run("--snapshot-update"))
     project.configure(gate, 'rankcheck_inconclusive = "fail"')
     for arguments in ((), ("--snapshot-update",)):
@@ -176,7 +175,7 @@ def test_missing_extra_and_hopeless_queries_are_noted() -> None:
     run = Run.from_dict({"a": ["x"], "b": ["x"], "another": ["x"]})
     texts = "\n".join(note.text for note in evaluation_notes(evaluate(run, golden)))
     for says in (
-        "1 query of the run has no judgments and was not measured: another",
+        "1 query of the run without judgments, not measured: another",
         "1 query without a relevant document: b",
         "1 judged query is not in the run and counted as empty rankings: c",
     ):

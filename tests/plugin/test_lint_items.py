@@ -68,7 +68,9 @@ def test_a_corpus_is_configured_or_given(pytester: pytest.Pytester, golden: Path
     pytester.runpytest("--rankcheck-lint").assert_outcomes(passed=2)
     result = pytester.runpytest("--rankcheck-lint", "--rankcheck-documents=stock.txt")
     result.assert_outcomes(failed=2)
-    result.stdout.fnmatch_lines(["  misspelt-id *1 of 2 judged documents is not in the*"])
+    result.stdout.fnmatch_lines(
+        ["  misspelt-id (error): golden/web.qrels:1", "    1 of 2 judged documents is not*"]
+    )
     pytester.makefile(".toml", pyproject=INI + 'rankcheck_documents = "none.txt"\n')
     pytester.runpytest("--rankcheck-lint").stdout.fnmatch_lines(
         ["*documents: *none.txt does not exist; correct rankcheck_documents*"]

@@ -152,14 +152,13 @@ def test_the_one_command_of_several_failures_turns_them_green(
         text.index(part)
         for part in (
             "\n- 2 of 2 metrics regressed on golden set 'web'",
-            "\n  - RR 1.0000 -> 0.9333 -0.0667 8 queries worse",
-            "\n  - slices: locale=en (40 queries, regressed)   RR 1.0000 -> 0.8667   nDCG@10 1.0",
-            '\n  - worst: q000 "query 0"   RR 1.000 -> 0.333   nDCG@10 1.000 -> 0.500; q001 ',
             "\n- AP regressed",
             "\n- P@1 has no baseline",
             "\n- rankings compared with their baseline: ",
             "\n```sh\n",
             "\n|  | metric | golden set |",
+            "<details open>",
+            "\n  locale=en (40 queries, regressed)   RR 1.0000 -> 0.8667   nDCG@10 1.0",
             "<details>",
         )
     ]

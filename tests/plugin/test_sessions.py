@@ -7,16 +7,14 @@ import pytest
 from project import Project, text_of
 
 TEST = """
-from pytest_rankcheck import Gate, assert_not_regressed, assert_session_mrr_not_regressed
-from pytest_rankcheck import assert_success_rate_at_least
+from pytest_rankcheck import Gate, assert_at_least, assert_not_regressed
 
 def test_success(session_evaluation):
-    assert_success_rate_at_least(session_evaluation, 0.5, k=3, by="group")
+    assert_at_least(session_evaluation, "SuccessRate@3", 0.5, by="group")
 
 def test_mrr(session_evaluation, baseline):
-    assert_session_mrr_not_regressed(
-        session_evaluation, baseline, abandoned="zero", gate=Gate.significant(), by="group"
-    )
+    metric = "SessionRR(abandoned=zero)"
+    assert_not_regressed(session_evaluation, baseline, metric, gate=Gate.significant(), by="group")
 """
 
 

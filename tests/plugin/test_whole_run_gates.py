@@ -10,7 +10,7 @@ import pytest
 from gated_test import GatedTest
 from project import Project, text_of
 
-from pytest_rankcheck import GoldenSet, assert_at_most, assert_not_regressed
+from pytest_rankcheck import GoldenSet, assert_not_regressed
 from pytest_rankcheck.baselines.register import Defaults
 from pytest_rankcheck.reports.text.measurement_notes import evaluation_notes
 
@@ -159,14 +159,6 @@ def test_what_is_unknown_is_noted_whichever_test_comes_first(project: Project) -
     noted = "10 of 80 ranked documents without a row"
     assert f"warning: means that may mislead: golden set 'web': {noted}" in found
     assert found.count(noted) == 1
-
-
-def test_what_a_user_has_seen_is_named_with_its_title(shop: Shop) -> None:
-    shop.assertions = (lambda evaluation, _: assert_at_most(evaluation, "SeenItems@2", 0),)
-    shop.answer({f"u{n}": [f"d{n}", "d9"] for n in range(6)})
-    failure = shop.run().failure
-    assert "SeenItems@2 is 0.0833 on" in failure
-    assert 'd9 "Title 9" at 2, seen before' in words(failure)
 
 
 def test_one_ranking_for_all_queries_is_pointed_out(shop: Shop) -> None:

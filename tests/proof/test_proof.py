@@ -23,7 +23,7 @@ from pytest_rankcheck import (
     prove,
 )
 from pytest_rankcheck.behaviour.expectation_check import check_expectations
-from pytest_rankcheck.explanation.bounds import Bounded
+from pytest_rankcheck.explanation.explanation import Bounded
 from pytest_rankcheck.proof.gate_questions import (
     Question,
     bound_question,

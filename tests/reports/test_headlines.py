@@ -42,7 +42,7 @@ def test_the_headline_says_what_would_have_failed(gate: Gate | None, fallen: int
     )
 
 
-def test_a_limit_that_the_headline_names_is_not_repeated_and_others_follow() -> None:
+def test_a_limit_that_the_headline_names_is_not_repeated() -> None:
     golden = GoldenSet.from_dict(
         {query_id: {"good": 1} for query_id in QUERIES},
         attributes={query_id: {"half": "ab"[at // 20]} for at, query_id in enumerate(QUERIES)},
@@ -51,19 +51,19 @@ def test_a_limit_that_the_headline_names_is_not_repeated_and_others_follow() -> 
     best = {query_id: ["good", "other"] for query_id in QUERIES}
     worse = {**best, **{query_id: ["other", "good"] for query_id in QUERIES[:10]}}
     now, before = (evaluate(Run.from_dict(run), golden) for run in (worse, best))
-    drop = "10 queries fell by more than max_query_drop=0.4"
-    gap = "half=a and half=b are 0.2500 apart (0.0000 apart in the baseline), allowed 0.2000"
-    for limits, start, lines in (
-        ({"max_query_drop": 0.4}, f"RR of {drop} on golden set 'web' (40 queries): ", []),
-        ({"max_gap": 0.2}, f"RR: {gap}; half=a of golden set 'web' (20 queries)", []),
-        ({"max_query_drop": 0.4, "max_gap": 0.2}, f"RR of {drop} on ", [gap]),
+    drop = "RR of 10 queries fell by more than max_query_drop=0.4"
+    gap = "RR of half=a and half=b is 0.2500 apart (0.0000 in the baseline), allowed 0.2000"
+    for limits, start in (
+        ({"max_query_drop": 0.4}, f"{drop} on golden set 'web' (40 queries); RR 1.0000 -> "),
+        ({"max_gap": 0.2}, f"{gap} in half=a of golden set 'web' (20 queries); RR "),
+        ({"max_query_drop": 0.4, "max_gap": 0.2}, f"{drop}; {gap} "),
     ):
         gate = Gate.tolerance(abs=0.5, min_queries=1, **limits)
         with pytest.raises(AssertionError) as failure:
             assert_not_regressed(now, before, "RR", gate=gate, by="half")
         headline, *text = str(failure.value).splitlines()
         assert headline.startswith(start)
-        assert [line.strip() for line in text if drop in line or gap in line] == lines
+        assert not [line for line in text if drop in line or gap in line]
 
 
 def test_a_headline_rounds_as_reports_do_that_have_six_decimals() -> None:

@@ -168,11 +168,10 @@ def test_the_page_begins_with_what_fell_and_why_and_then_says_what_to_type(repor
     assert shown.index("in common") < shown.index("To reproduce, type: pytest -q")
 
 
-def test_a_failure_is_shown_by_its_values_and_says_all_that_its_text_says(report: Report) -> None:
-    """Without JavaScript; the text itself is not there."""
+def test_a_failure_is_shown_by_its_values_and_its_text(report: Report) -> None:
+    """Without JavaScript."""
     page = html_of(report)
     section = page[page.index('<section id="failures"') : page.index('<section id="measurements"')]
-    assert "<pre" not in section
     shown = " ".join(unescape(re.sub("<[^>]*>", " ", section)).split())
     for part in (
         "nDCG@10 0.9639 → 0.7833 (60 queries) Change -0.1806, 95% interval -0.2488 to -0.1124",
@@ -185,12 +184,9 @@ def test_a_failure_is_shown_by_its_values_and_says_all_that_its_text_says(report
         "ranked q01 text of q01",
     ):
         assert part in shown
-    # What is not a slice or a query is a sentence, which is there as it is.
-    for explanation in (gate.failure for gate in report.gates if gate.failure):
-        for line in failure_lines(explanation, in_full=True):
-            is_value = line.startswith("    ") or "20 queries worse" in line
-            heads = ("the queries that fell most", "locale=")
-            if not is_value and not line.strip().startswith(heads):
+    for gate in report.gates:
+        if gate.failure:
+            for line in failure_lines(gate.failure, in_full=True):
                 assert " ".join(line.split()) in shown, line
 
 

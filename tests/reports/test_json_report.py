@@ -10,15 +10,11 @@ from pytest_rankcheck.reports.measurement_findings import measurement_finding
 from pytest_rankcheck.reports.report_data import Report
 
 
-def test_the_report_matches_its_schema_and_has_one_line_per_query(
-    report: Report, hostile: Report
-) -> None:
+def test_the_report_matches_its_schema(report: Report, hostile: Report) -> None:
     for shown in (report, hostile):
         text = json_of(shown)
         text.encode("utf-8")
         report_schema().validate(json.loads(text))
-        queries = shown.measurements[0]["queries"]
-        assert sum(line.startswith('        {"id": ') for line in text.splitlines()) == len(queries)
 
 
 def test_metrics_of_the_same_rankings_are_one_measurement(report: Report) -> None:

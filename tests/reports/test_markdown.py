@@ -19,15 +19,10 @@ HEAD = """\
 ## ❌ Ranking quality: 3 of 5 gates failed
 
 - nDCG@10 regressed on golden set 'golden set' (60 queries): 0.9639 -> 0.7833, -0.1806; allowed -0.0100
-  - tests/test_it.py::test_it: 95% interval -0.2488 to -0.1124; 20 queries worse, 5 better, 35 equal
-  - slices: locale=de (30 queries, regressed)   0.9639 -> 0.5967
-  - in common: 20 of 20 are locale=de (50% of all are)
-  - worst: q00 "text of q00"   0.964 -> 0.413; q01 "text of q01"   0.964 -> 0.413; q02 "text of q02"   0.964 -> 0.413
+  - tests/test_it.py::test_it
 - RR regressed on golden set 'golden set' (60 queries): 1.0000 -> 0.7778, -0.2222; more than chance \
 explains, and a fall of 0.0010 is not ruled out (p < 0.0001, alpha 0.05)
-  - tests/test_it.py::test_it: 95% interval -0.3041 to -0.1404; 20 queries worse, 0 better, 40 equal
-  - in common: 20 of 20 are locale=de (50% of all are)
-  - worst: q00 "text of q00"   1.000 -> 0.333; q01 "text of q01"   1.000 -> 0.333; q02 "text of q02"   1.000 -> 0.333
+  - tests/test_it.py::test_it
 
 To reproduce:
 
@@ -43,7 +38,7 @@ pytest -q
 | ✅ | nDCG@10\\[locale=en] | golden set | 0.9639 | 0.9699 | +0.0060 | passed | tests/test_it.py::test_it |
 | ✅ | P@1 | golden set | - | 0.6667 |  | at least 0.1000 | tests/test_it.py::test_it |
 
-<details><summary>Full text 1 of 2</summary>
+<details open><summary>Full text 1 of 2</summary>
 
 **nDCG@10 on golden set, tests/test_it.py::test_it**
 """
@@ -58,7 +53,7 @@ def test_it_leads_with_what_blocks_and_what_to_type_and_is_readable_as_it_is(
     assert any(line.startswith("  locale=de (30 queries, regressed)  ") for line in lines)
     assert "  the queries that fell most, of 20" in lines
     assert lines[-2].startswith("pytest -q · python ")
-    shown = re.sub("<details>.*?</details>", "", text, flags=re.DOTALL)
+    shown = re.sub("<details.*?</details>", "", text, flags=re.DOTALL)
     assert "that fell most" not in shown  # everything else is folded
     assert "<" not in shown.replace("p < 0.0001", "")
 
@@ -83,18 +78,6 @@ def test_a_title_is_green_only_if_the_session_was(
     lines = markdown_of(replace(ended, problems=problems)).splitlines()
     assert lines[0] == f"## {title}"
     assert (lines[2], lines[12]) == ("- test_0: error", "- and 2 more")
-
-
-def test_two_samples_have_no_counts_of_queries(report: Report) -> None:
-    gate = report.gates[0]
-    assert gate.failure is not None
-    (failure,) = gate.failure.failures
-    assert failure.verdict is not None
-    samples = replace(failure.verdict.leading, paired=False, earlier=60)
-    verdict = replace(failure.verdict, overall=samples)
-    explained = replace(gate.failure, failures=(replace(failure, verdict=verdict),))
-    text = markdown_of(replace(report, gates=(replace(gate, failure=explained),)))
-    assert re.search(r"test_it: 95% interval -0\.\d{4} to -0\.\d{4}\n", text)
 
 
 def test_the_title_counts_what_did_not_simply_pass(report: Report) -> None:
@@ -126,7 +109,7 @@ def test_failed_behaviour_checks_are_shown_in_full(report: Report) -> None:
     note = Note(Topic.EXPECTATIONS, "one", failure=Explanation(headline="one", facts=("```two",)))
     text = markdown_of(replace(report, gates=passed, notes=(*report.notes, note)))
     assert text.startswith("## ❌ Ranking quality: 0 of 2 gates and 1 other check failed\n")
-    assert "\n\n- expectations: one\n  - \\`\\`\\`two\n\n" in text
+    assert "\n\n- expectations: one\n\n" in text
     assert "\n``````text\none\n  ```two\n``````\n" in text
     assert "  - one" not in text
 
@@ -173,7 +156,7 @@ def test_a_hostile_report_has_no_tag_and_no_link(hostile: Report) -> None:
     every = [child for token in tokens for child in (token, *(token.children or ()))]
     assert not {token.type for token in every} & {"image", "link_open"}
     html = " ".join(token.content for token in every if token.type.startswith("html_"))
-    assert not re.sub(r"</?(details|summary)>|<!-- -->|[^<>]+", "", html)
+    assert not re.sub(r"</?(details|summary)( open)?>|<!-- -->|[^<>]+", "", html)
     assert "\x1b" not in text
 
 

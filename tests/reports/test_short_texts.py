@@ -27,7 +27,7 @@ from pytest_rankcheck.explanation.explanation import (
 from pytest_rankcheck.remedies import Remedy
 from pytest_rankcheck.reports.findings import GateFinding, Topic
 from pytest_rankcheck.reports.ledger import PrintedDocuments, collecting, packed
-from pytest_rankcheck.reports.text.failure_text import failure_lines, remark_lines
+from pytest_rankcheck.reports.text.failure_text import failure_lines
 from pytest_rankcheck.reports.text.measurement_notes import evaluation_notes
 from pytest_rankcheck.reports.text.wording import query_in
 
@@ -148,22 +148,6 @@ def test_a_failure_with_everything_has_40_lines_at_most_and_all_with_v() -> None
     assert "  5 more lines: -v" in lines
     in_full = failure_lines(explanation, in_full=True)
     assert sum("remark" in line for line in in_full) == 9
-
-
-def test_the_evidence_of_several_metrics_says_of_which_it_is() -> None:
-    with collecting(detail=True) as ledger, pytest.raises(AssertionError):
-        assert_not_regressed(BAD, GOOD, ["RR", "P@1"], by="topic")
-    (known,) = (each.failure for each in ledger if isinstance(each, GateFinding) and each.failure)
-    said = remark_lines(known)
-    assert [line.partition(" [")[0] for line in said] == [
-        "RR: 95% interval of the difference",
-        "P@1: 95% interval of the difference",
-        "no usual cause is common to the 40 queries that fell",
-    ]
-    causes = InCommon(Metric.parse("RR"), ("31 of 40 are red", "30 of 40 are big"), 40)
-    assert remark_lines(replace(known, in_common=causes))[2] == (
-        "what the 40 queries that fell in RR have in common: 31 of 40 are red; 30 of 40 are big"
-    )
 
 
 def test_what_a_worker_sends_of_a_failure_is_as_small_for_many_queries() -> None:

@@ -5,11 +5,6 @@ from hypothesis import strategies as st
 
 from pytest_rankcheck.reports.text.answers_text import shown_change
 
-LONG = (
-    "what similarity laws must be obeyed when constructing aeroelastic models of heated high speed "
-    "aircraft in laminar flow over plates"
-)
-
 
 def test_by_hand() -> None:
     for before, after, shown in (
@@ -25,35 +20,21 @@ def test_by_hand() -> None:
         ("red", "\u202ered", ("red", "\\u202ered")),
         ("red", "\x1b[2Jred", ("red", "\\x1b[2Jred")),
         ("red", "red\ud800", ("red", "red\\ud800")),
-        (LONG, f"{LONG}?", ("...laminar flow over plates", "...laminar flow over plates?")),
-        (
-            f"{LONG} {LONG}",
-            f"{LONG} {LONG}".replace("plates what", "palets what"),
-            (
-                "...t in laminar flow over plates what similarity laws must be obeyed when con...",
-                "...t in laminar flow over palets what similarity laws must be obeyed when con...",
-            ),
-        ),
     ):
         assert shown_change(before, after) == shown
         assert shown_change(after, before) == shown[::-1]
 
 
-texts = st.text(max_size=200) | st.text("ab \u00e9e\u0301\u0939\u093f\u3067", max_size=300)
+texts = st.text(max_size=20) | st.text("ab \u00e9e\u0301\u0939\u093f\u3067", max_size=20)
 
 
-@given(start=texts, one=st.text(max_size=90), other=st.text(max_size=90), end=texts)
-@example(start="a" * 100, one="a", other="", end="")
+@given(start=texts, one=st.text(max_size=30), other=st.text(max_size=30), end=texts)
 @example(start="", one="\u00a0", other=" ", end="a" * 100)
-@example(start="x" * 90, one="y" * 90, other="", end="x" * 90)
-def test_any_difference_is_visible_in_one_short_harmless_line(
+def test_any_difference_is_visible_in_one_harmless_line(
     start: str, one: str, other: str, end: str
 ) -> None:
     before, after = start + one + end, start + other + end
     shown = shown_change(before, after)
     assert all("\n" not in text and "\x1b" not in text for text in shown)
-    assert all(len(text) <= 80 * len("\\U00012345") for text in shown)
     if before != after:
         assert shown[0] != shown[1]
-    if max(len(before), len(after)) <= 80 and (before + after).isascii():
-        assert "..." not in shown[0].replace(before, "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate, chain, islice, zip_longest
+from itertools import accumulate, chain, islice
 
 from pytest_rankcheck.behaviour.expectation_check import ExpectationResult
 from pytest_rankcheck.errors import listed, quoted
@@ -21,9 +21,7 @@ _ONE_LINE = 60
 """The longest pair of texts to show on one line, in characters."""
 _LONGEST = 80
 """How much of a text is shown, in characters."""
-_LEAD = 24
-"""How much of a long text is shown before the first change."""
-_CUT = "..."
+_LONGEST_TEXT = 800
 
 
 def answered_lines(explanation: Explanation, room: int | None = None) -> Iterator[str]:
@@ -135,27 +133,14 @@ def _ranking(answer: Answer, query: AnsweredQuery, indent: int) -> Sequence[str]
 
 
 def shown_change(before: str, after: str) -> tuple[str, str]:
-    r"""Return two versions of a text as escaped single lines in which the difference is visible.
+    r"""Return two versions of a text as escaped single lines.
 
-    Long texts are cut to the part from where they differ, with a little context before it; ``...``
-    stands for the rest. Texts that look alike, such as with a decomposed *é* or another space, are
-    in ASCII (``\u0301``).
+    If both look alike, such as with a decomposed *é* or another space, they are in ASCII
+    (``\u0301``).
     """
-    pairs = enumerate(zip_longest(before, after))
-    first = next((at for at, (one, two) in pairs if one != two), 0)
-    is_long = max(len(before), len(after)) > _LONGEST
-    start = max(0, first - _LEAD) if is_long else 0
-    shown = _cut(before, start), _cut(after, start)
-    if _look(shown[0]) == _look(shown[1]):
-        shown = ascii(shown[0])[1:-1], ascii(shown[1])[1:-1]
-    return quoted(shown[0], 10 * _LONGEST), quoted(shown[1], 10 * _LONGEST)
-
-
-def _cut(text: str, start: int) -> str:
-    """Return a text without its first ``start`` characters, and without its end if it is long."""
-    head, rest = _CUT if start else "", text[start:]
-    room = _LONGEST - len(head)
-    return head + (rest if len(rest) <= room else rest[: room - len(_CUT)] + _CUT)
+    if _look(before) == _look(after):
+        before, after = ascii(before)[1:-1], ascii(after)[1:-1]
+    return quoted(before, _LONGEST_TEXT), quoted(after, _LONGEST_TEXT)
 
 
 def _look(text: str) -> str:

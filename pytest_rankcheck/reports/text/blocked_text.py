@@ -8,15 +8,15 @@ from typing import Any
 
 from pytest_rankcheck.baselines.change import LOSS_SHARE, Change
 from pytest_rankcheck.baselines.check import OF_GATES, Block, Check, RankingCheck, Verb
-from pytest_rankcheck.baselines.golden_changes import set_changes, slice_changes
+from pytest_rankcheck.baselines.golden_changes import slice_changes
 from pytest_rankcheck.baselines.metric_check import MetricCheck
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.explanation.answered_queries import changed_rankings
 from pytest_rankcheck.explanation.explanation import Explanation
 from pytest_rankcheck.remedies import Place, Remedy, joined, merge
-from pytest_rankcheck.reports.text.stability_text import changes_text, stability_facts
-from pytest_rankcheck.reports.text.wording import change, golden_name, means_change, number_text
+from pytest_rankcheck.reports.text.behaviour_text import changes_text, stability_facts
+from pytest_rankcheck.reports.text.wording import golden_name, means_change, number_text
 
 _OF_WORLD = (*OF_GATES, Block.INCOMPARABLE, Block.FOREIGN, Block.REPLACED, Block.UNCOUNTED)
 """The blocks that may come from what was ranked with."""
@@ -141,10 +141,10 @@ def _what_to_do(check: Check | None, block: Block, place: Place) -> Iterator[str
     state = " (if you have it, commit it)" if block is Block.NO_RECORD else state
     yield f"{where}: {place}{state}"
     if block is Block.INCONCLUSIVE:
-        word = "approve that inconclusive verdicts count less than in the baseline"
-        if check is None or not _is_looser_word(check):
-            word = "set rankcheck_inconclusive to warn and approve that"
-        yield f"judge more queries, widen the margin, or {word}"
+        yield (
+            "judge more queries, widen the margin, or set rankcheck_inconclusive to warn and "
+            "approve that"
+        )
 
 
 def remedy_of(check: Check, block: Block, place: Place) -> Remedy | None:
@@ -232,8 +232,6 @@ def _of_block(check: Check, block: Block) -> Iterator[str]:
                 "decided with the metrics, slices, labels and replicates of the baseline, "
                 "whatever was changed since"
             )
-        case Block.UNCOUNTED:
-            yield ("missing values do not lower a mean, so the mean alone would not show this")
         case Block.UNAPPROVED | Block.BEHIND:
             yield from (problem.text for problem in _own_problems(check))
         case Block.LOOSENED:
@@ -268,10 +266,6 @@ def _changed_queries(check: Check) -> Iterator[str]:
         if query_ids:
             count = plural(len(query_ids), "query", "queries")
             yield f"{count} {kind} since the baseline: {listed(query_ids)}"
-    if isinstance(check, MetricCheck) and check.record is not None and check.verdict is not None:
-        moved = set_changes(check.record, comparison).get(str(check.metric))
-        if moved is not None:
-            yield f"the changed queries alone move {check.metric} by {change(moved)}"
 
 
 def _on_unchanged(check: Check) -> Iterator[str]:

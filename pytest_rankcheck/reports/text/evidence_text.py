@@ -1,14 +1,12 @@
-"""The evidence for a verdict in words: interval, power, ties, replays, groups, judgments."""
+"""The evidence for a verdict in words: interval, power, ties, mixes, replays."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 
-from pytest_rankcheck.comparison.unjudged_documents import Unjudged
 from pytest_rankcheck.errors import plural, quoted
-from pytest_rankcheck.explanation.evidence import Evidence, Power
-from pytest_rankcheck.explanation.gate_numbers import GateNumbers
+from pytest_rankcheck.explanation.gate_numbers import Evidence, GateNumbers, Power
 from pytest_rankcheck.gates.verdict import ReplayEvidence, TieEffect
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.text.wording import change
@@ -28,7 +26,6 @@ def fell_word(*metrics: Metric) -> str:
 def evidence_lines(verdict: GateNumbers) -> Iterator[str]:
     """Yield the evidence in the differences per query.
 
-    If no query changed, the only evidence is how large a fall is ruled out.
     A positive difference means that the metric rose, even for metrics where lower is better.
     """
     evidence = verdict.evidence
@@ -52,7 +49,7 @@ def evidence_lines(verdict: GateNumbers) -> Iterator[str]:
     power = power_text(verdict.metric, evidence.power, verdict.alpha)
     if evidence.power.is_possible:
         effect = f"effect {leading.effect:+.2f} standard deviations"
-        power = f"{effect}; {power}{_needed(verdict, evidence)}"
+        power = f"{effect}; {power}"
     if power:
         yield power
 
@@ -80,13 +77,6 @@ def _units(verdict: GateNumbers, evidence: Evidence) -> Iterator[str]:
         queries = verdict.metric.kind.counted(verdict.leading.queries)
         size = f"{evidence.effective_size:,.1f}"
         yield f"weighted: the effective sample size of {queries} is {size}"
-    if evidence.samples is None:
-        return
-    before, now = evidence.samples
-    yield (
-        f"{plural(before, 'cluster')} in the baseline, {now:,} now (such as users), each one "
-        "independent unit"
-    )
 
 
 def ties_text(metric: Metric, ties: TieEffect, *, has_slices: bool) -> str:
@@ -124,25 +114,11 @@ def _decided(verdict: GateNumbers, evidence: Evidence) -> Iterator[str]:
 
 def _ruled_out(verdict: GateNumbers, evidence: Evidence) -> Iterator[str]:
     """Yield how far the mean may have fallen, if the margin is not ruled out."""
-    margin, bound = verdict.margin, evidence.bound
-    if margin is None or math.isnan(bound):
-        return
-    units, fall = _counted_units(verdict.metric, evidence.power), fall_word(verdict.metric)
-    if bound > -margin:
-        return
-    if math.isinf(bound):
-        yield (
-            f"{units} without a change rule out no {fall}: it is unknown how far "
-            f"{verdict.metric} can {fall}"
-        )
-    elif evidence.is_same:
-        yield f"{units} without a change cannot rule out a {fall} below {-bound:.4f}"
-    else:
+    if verdict.margin is not None and evidence.bound <= -verdict.margin:
+        units, fall = _counted_units(verdict.metric, evidence.power), fall_word(verdict.metric)
         level = f"{100 * (1 - verdict.alpha):g}%"
-        yield (
-            f"a {fall} of {-bound:.4f} is not ruled out (one-sided {level} bound, which allows "
-            f"for a large {fall} that was not sampled)"
-        )
+        size = f" of {-evidence.bound:.4f}" if math.isfinite(evidence.bound) else ""
+        yield f"with {units}, a {fall}{size} is not ruled out (one-sided {level} bound)"
 
 
 def _counted_units(metric: Metric, power: Power) -> str:
@@ -154,32 +130,6 @@ def _counted_units(metric: Metric, power: Power) -> str:
 def p_text(p: float) -> str:
     """Return ``= 0.0312``, or ``< 0.0001`` for a smaller p."""
     return f"= {p:.4f}" if p >= 0.0001 else "< 0.0001"
-
-
-def _needed(verdict: GateNumbers, evidence: Evidence) -> str:
-    """Return how many units are needed for a fall of the margin, if there are too few."""
-    if evidence.needed is None:
-        return ""
-    units = "clusters" if evidence.power.of_clusters else verdict.metric.kind.plural
-    numbers = needed_text(evidence.needed, evidence.needed_interval, f" {units}")
-    return f"; a {fall_word(verdict.metric)} of {verdict.margin:g} needs {numbers}"
-
-
-def needed_text(best: float, interval: tuple[float, float] | None, units: str = "") -> str:
-    """Return ``265 to 755 queries (best guess 514)``; without an interval, ``about 514 queries``.
-
-    Args:
-        best: the estimate.
-        interval: its interval; None if unknown.
-        units: what is counted, with a space before it.
-    """
-    if interval is None:
-        return f"about {best:,.0f}{units}"
-    low, high = interval
-    return f"{low:,.0f} to {high:,.0f}{units} (best guess {best:,.0f})"
-
-
-# --- what may explain a difference -------------------------------------------------------------
 
 
 def mix_lines(verdict: GateNumbers) -> Iterator[str]:
@@ -213,28 +163,3 @@ def replay_lines(evidence: ReplayEvidence) -> Iterator[str]:
 def _unseen(evidence: ReplayEvidence, which: str) -> str:
     share = evidence.unseen_now if which == "new" else evidence.unseen_before
     return f"{share:.0%} of the {which} top {evidence.k} was never shown to anyone"
-
-
-def unjudged_lines(unjudged: Unjudged) -> Iterator[str]:
-    """Yield the number of unjudged documents, if any, and the bounds if known."""
-    if not unjudged.documents and not unjudged.left:
-        return
-    yield _counts(unjudged)
-    if math.isnan(unjudged.if_irrelevant):
-        return
-    irrelevant, grade = change(unjudged.if_irrelevant), f"grade {unjudged.grade:g}"
-    bounds = [f"if all were irrelevant, the difference would be {irrelevant}"]
-    if unjudged.documents:
-        bounds.append(f"if the new had {grade}, {change(unjudged.if_relevant)}")
-        grade = "it"
-    if unjudged.left and not math.isnan(unjudged.if_left_relevant):
-        bounds.append(f"if those that left had {grade}, {change(unjudged.if_left_relevant)}")
-    yield f"  {'; '.join(bounds)}"
-
-
-def _counts(unjudged: Unjudged) -> str:
-    left = f" and {unjudged.left:,} that left it" if unjudged.left else ""
-    new = plural(unjudged.documents, "new entry", "new entries")
-    start = f"unjudged: {new} in the top {unjudged.k}{left}"
-    judged = f"Judged@{unjudged.k} {unjudged.judged_before:.3f} -> {unjudged.judged_after:.3f}"
-    return f"{start}, counted as not relevant; {judged}"

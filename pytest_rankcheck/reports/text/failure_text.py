@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
-from pytest_rankcheck.errors import listed, plural, quoted
+from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.explanation.explanation import (
     MOST_CAUSES,
     Absence,
@@ -20,9 +20,8 @@ from pytest_rankcheck.explanation.explanation import (
 )
 from pytest_rankcheck.reports.ledger import place_of_documents
 from pytest_rankcheck.reports.text.answers_text import answered_lines
-from pytest_rankcheck.reports.text.evidence_text import evidence_lines, fell_word, unjudged_lines
+from pytest_rankcheck.reports.text.evidence_text import fell_word
 from pytest_rankcheck.reports.text.metrics_text import (
-    besides_numbers,
     headline,
     numbers_lines,
     slice_lines,
@@ -59,34 +58,12 @@ def failure_lines(explanation: Explanation, *, in_full: bool = False) -> Sequenc
             _in_common(explanation),
         ),
         *_worst(explanation),
-        *_indented(_taken_over(explanation), _unjudged(explanation, in_full=in_full)),
+        *_indented(_taken_over(explanation), _unjudged(explanation)),
     ]
     remarks = _at_most(explanation.remarks, most, in_full=in_full)
     end = [*_indented(remarks, _to_do(explanation))]
     room = None if in_full else _MOST_LINES - len(start) - len(end)
     return [*start, *answered_lines(explanation, room), *end]
-
-
-def remark_lines(explanation: Explanation) -> Sequence[str]:
-    """Return the remarks that reports show besides numbers, slices, queries and commands."""
-    failures = explanation.failures
-    evidence = [
-        f"{each.metric}: {line}" if len(failures) > 1 else line
-        for each in failures
-        if each.verdict
-        for line in evidence_lines(each.verdict)
-    ]
-    heading, *causes = [*map(str.strip, _in_common(explanation))] or [""]
-    lines = [
-        *evidence,
-        *besides_numbers(explanation),
-        *_caveats(explanation),
-        f"{heading}: {'; '.join(causes)}" if causes else heading,
-        *_taken_over(explanation),
-        *_unjudged(explanation, in_full=True),
-        *explanation.remarks,
-    ]
-    return [line.strip() for line in lines if line]
 
 
 def _indented(*parts: Iterable[str]) -> Iterator[str]:
@@ -162,14 +139,7 @@ def document_text(explanation: Explanation, document: RankedDocument) -> str:
         rank.value if isinstance(rank, Absence) else rank
         for rank in (document.now, document.before)
     )
-    if before is None and document.was_seen:
-        return f"{name} at {now}, seen before"
-    grade = explanation.kind.grade_text(document.grade)
-    name += " (seen before)" if document.was_seen else grade
-    if document.again:
-        is_same = all(doc_id == document.id for doc_id, _ in document.again)
-        places = [f"{'' if is_same else f'{doc_id} at '}{rank}" for doc_id, rank in document.again]
-        return f"{name} at {now}, again {'at' if is_same else 'as'} {listed(places)}"
+    name += explanation.kind.grade_text(document.grade)
     if before is None:
         return f"{name} {now if isinstance(now, str) else f'at {now}'}"
     return f"{name}  {before} -> {now}"
@@ -184,24 +154,17 @@ def _taken_over(explanation: Explanation) -> Iterator[str]:
         yield f"{named(document.id, document.title)} {place}, {document.before:,} before"
 
 
-def _unjudged(explanation: Explanation, *, in_full: bool) -> Iterator[str]:
-    """Yield how much unjudged documents could explain, or just the bound of the new ones."""
+def _unjudged(explanation: Explanation) -> Iterator[str]:
+    """Yield how much unjudged documents that are new at the top could explain."""
     unjudged = explanation.unjudged
-    if unjudged is None:
+    if unjudged is None or not unjudged.documents:
         return
-    if in_full:
-        yield from unjudged_lines(unjudged)
-    elif unjudged.documents:
-        new = plural(unjudged.documents, "new entry", "new entries")
-        text = f"{new} in the top {unjudged.k}"
-        text += f" {'is' if unjudged.documents == 1 else 'are'} unjudged"
-        if not math.isnan(unjudged.if_relevant):
-            metric = explanation.failures[0].metric
-            text += (
-                f": if all had grade {unjudged.grade:g}, {metric} would differ by "
-                f"{change(unjudged.if_relevant)}"
-            )
-        yield text
+    new = plural(unjudged.documents, "new entry", "new entries")
+    text = f"{new} in the top {unjudged.k} {'is' if unjudged.documents == 1 else 'are'} unjudged"
+    if not math.isnan(unjudged.if_relevant):
+        metric, moved = explanation.failures[0].metric, change(unjudged.if_relevant)
+        text += f": if all had grade {unjudged.grade:g}, {metric} would differ by {moved}"
+    yield text
 
 
 def _at_most(texts: Sequence[str], most: int, *, in_full: bool) -> Iterator[str]:

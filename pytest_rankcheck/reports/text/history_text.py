@@ -15,7 +15,7 @@ NightlyMeans = Mapping[tuple[str, str], Sequence[tuple[str, float]]]
 _BARS = "▁▂▃▄▅▆▇█"
 _GAP = "┊"
 _LONGEST_LINE = 40
-"""Points of a sparkline; a longer history shows the last point of each stretch."""
+"""How many points a sparkline has."""
 _MOST_MOVES = 3
 _ID = 9
 """The number of digits shown of a commit."""
@@ -80,19 +80,16 @@ def heading(history: RecordHistory) -> str:
 
 
 def sparkline(metric: str, points: Sequence[Point]) -> str:
-    """Return the means as bars, from the lowest to the highest, with a mark at each break."""
-    count = min(len(points), _LONGEST_LINE)
-    ends = [(index + 1) * len(points) // count for index in range(count)]
-    values = [points[end - 1].means[metric] for end in ends]
-    known = [value for value in values if not math.isnan(value)]
+    """Return the last means as bars, from the lowest to the highest, with a mark at each break."""
+    shown = points[-_LONGEST_LINE:]
+    known = [point.means[metric] for point in shown if not math.isnan(point.means[metric])]
     low, high = min(known, default=0.0), max(known, default=0.0)
     step = (high - low) / (len(_BARS) - 1) or 1.0
-    text, start = "", 0
-    for end, value in zip(ends, values, strict=True):
-        is_cut = any(point.gap for point in points[max(start, 1) : end])
-        bar = _BARS[round((value - low) / step)] if not math.isnan(value) else " "
-        text += (_GAP if is_cut else "") + bar
-        start = end
+    text = ""
+    for point in shown:
+        mean = point.means[metric]
+        bar = " " if math.isnan(mean) else _BARS[round((mean - low) / step)]
+        text += (_GAP if point.gap and point is not points[0] else "") + bar
     return text
 
 

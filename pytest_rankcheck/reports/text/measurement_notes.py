@@ -18,7 +18,6 @@ from pytest_rankcheck.reports.text.wording import (
     golden_name,
     number_text,
     unanswered_text,
-    user_counts,
 )
 
 _USUAL = LintOptions()
@@ -78,10 +77,10 @@ def _remarks(evaluation: Evaluation) -> Iterator[tuple[Topic, str]]:
         queries = plural(len(golden), "weighted query", "weighted queries")
         warning = ""
         if size < MIN_QUERIES or size < _TINY * len(golden):
-            to_do = "replay a longer log, or clip more"
-            if golden.replay is None:
-                to_do = "a fall of the others hardly moves it; gate the set without weights too"
-            warning = f", too small: few queries carry most of the weight; {to_do}"
+            warning = (
+                ", too small: few queries carry most of the weight, and a fall of the others "
+                "hardly moves a mean; gate the set without weights too"
+            )
         topic = Topic.MISLEADING if warning else Topic.MEASURED
         yield topic, f"the effective sample size of {queries} is {size:,.1f}{warning}"
     for text in _mean_remarks(evaluation):
@@ -99,14 +98,11 @@ def _remarks(evaluation: Evaluation) -> Iterator[tuple[Topic, str]]:
         yield Topic.MISLEADING, text
     if extra:
         count = plural(len(extra), "query", "queries")
-        has, was = ("has", "was") if len(extra) == 1 else ("have", "were")
-        text = f"{count} of the run {has} no judgments and {was} not measured: {listed(extra)}"
-        yield Topic.MEASURED, text
+        yield Topic.MEASURED, f"{count} of the run without judgments, not measured: {listed(extra)}"
 
 
 def _mean_remarks(evaluation: Evaluation) -> Iterator[str]:
-    """Yield what the means depend on: queries left out, weights, the number of users."""
-    yield from user_counts(evaluation, evaluation.computed)
+    """Yield what the means depend on: queries left out, and weights."""
     golden = evaluation.golden
     for metric in evaluation.computed:
         values = evaluation.values(metric)
@@ -149,18 +145,11 @@ def tie_notes(evaluation: Evaluation) -> Iterator[Note]:
     tied = evaluation.source.mostly_tied
     if not tied:
         return
-    ours = (
-        metric
-        for metric in evaluation.computed
-        if metric.kind.is_of_judgments and not metric.definition.ir_measures
-    )
-    metric = next(ours, Metric.parse(usual_metrics(evaluation.depth)[0]))
+    metric = usual_metrics(evaluation.depth)[0]
     with warnings.catch_warnings():  # the evaluation itself has warned already
         warnings.simplefilter("ignore", MetricWarning)
         low, high = (f"{mean:.4f}" for mean in evaluation.tie_range(metric))
     effect = f"depending on how ties are ordered, {metric} ranges from {low} to {high} (tie_range)"
-    if low == high:
-        effect = f"{metric} is {low} in any order of ties"
     text = (
         f"the scores of {run} are mostly tied, as in query '{quoted(tied[0])}'; "
         f"{effect}; does the ranker return its real scores?"

@@ -12,16 +12,13 @@ from pytest_rankcheck.explanation.gate_numbers import Decided, GateNumbers
 from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.reports.text.evidence_text import (
     evidence_lines,
+    fall_word,
+    fell_word,
     mix_lines,
+    open_reason,
     p_text,
     replay_lines,
     ties_text,
-)
-from pytest_rankcheck.reports.text.verdict_headlines import (
-    Limit,
-    first_limit,
-    limit_texts,
-    verdict_headline,
 )
 from pytest_rankcheck.reports.text.wording import (
     bound_text,
@@ -50,31 +47,21 @@ def headline(explanation: Explanation) -> str:
     if failures[0].bound is not None:
         return f"{some} are beyond their bounds on {where} ({size})"
     verdicts = [each.verdict for each in failures if each.verdict]
-    lost = verdicts[0].lost_answers
+    first = verdicts[0]
     verdicts = [each for each in verdicts if not each.only_loses_answers]
-    if lost is not None and not verdicts:
-        return f"{explanation.before_headline}{lost.text} on {where}"
+    if not verdicts:
+        (lost,) = _lost_answers(first)
+        return f"{explanation.before_headline}{lost} on {where}"
     some = f"{len(verdicts)} of {explanation.of} metrics"
-    rulings, gates = (
-        {Outcome(each.outcome).ruling for each in verdicts},
-        {each.gate for each in verdicts},
-    )
+    rulings = {Outcome(each.outcome).ruling for each in verdicts}
     words = {"regressed": "regressed", "inconclusive": "are inconclusive"}
     word = words.get(rulings.pop(), "failed") if len(rulings) == 1 else "failed"
     regressed = (each for each in explanation.slices if each.outcome is Outcome.REGRESSED)
     most = next((each for each in regressed if each.fell_most), None)
     place = f", most in {quoted(most.label)}" if most else ""
+    gates = {each.gate for each in verdicts}
     allowed = f"; allowed: {gates.pop()}" if len(gates) == 1 else ""
     return f"{explanation.before_headline}{some} {word} on {where} ({size}){place}{allowed}"
-
-
-def _starts_with_lost_answers(explanation: Explanation) -> bool:
-    verdicts = [each.verdict for each in explanation.failures if each.verdict]
-    if explanation.headline:
-        return False
-    if len(verdicts) == 1:
-        return first_limit(verdicts[0]) is Limit.LOST_ANSWERS
-    return all(each.only_loses_answers for each in verdicts)
 
 
 def _alone(failure: MetricFailure, explanation: Explanation, where: str) -> str:
@@ -90,6 +77,85 @@ def _alone(failure: MetricFailure, explanation: Explanation, where: str) -> str:
     return f"{failure.metric} is {held} on {where} ({size}); it must be {bound_text(failure.bound)}"
 
 
+def verdict_headline(verdict: GateNumbers, where: str) -> str:
+    """Return the first line of a verdict: what fell, by how much, and what it was compared with.
+
+    Args:
+        verdict: what a gate decided.
+        where: what was measured on, as messages name it.
+    """
+    leading, metric = verdict.leading, verdict.metric
+    means = means_change(leading.before, leading.now)
+    place = f"in {quoted(leading.label)} of" if leading.label else "on"
+    where = f"{place} {where} ({metric.kind.counted(leading.queries)})"
+    if _leads_with_limits(verdict):
+        limits = "; ".join((*_lost_answers(verdict), *_broken_limits(verdict)))
+        return f"{limits} {where}; {metric} {means}"
+    word = "is lower" if metric.higher_is_better else "is higher"
+    if leading.outcome == Outcome.REGRESSED:
+        word = "regressed"
+    elif leading.outcome == Outcome.INCONCLUSIVE or _is_left_open(verdict):
+        word = "is inconclusive"
+    return f"{metric} {word} {where}: {means}; {_why(verdict, leading)}"
+
+
+def _is_left_open(verdict: GateNumbers) -> bool:
+    return verdict.replay is not None and verdict.replay.leaves_open
+
+
+def _leads_with_limits(verdict: GateNumbers) -> bool:
+    """Whether the headline is about broken limits, because the means alone would pass."""
+    if verdict.leading.outcome == Outcome.REGRESSED or _is_left_open(verdict):
+        return False
+    return bool(_lost_answers(verdict) or [*_broken_limits(verdict)])
+
+
+def _why(verdict: GateNumbers, decision: Decided) -> str:
+    """Return what a fall was compared with: an allowance, chance, or a margin.
+
+    A rule with a test also allows what chance explains, beyond any fixed allowance.
+    """
+    if verdict.replay is not None and verdict.replay.leaves_open:
+        return open_reason(verdict.replay)
+    fall, kind = f"{decision.allowed:.4f}", fall_word(verdict.metric)
+    ideal = verdict.metric.definition.ideal
+    if math.isnan(decision.p) and ideal is not None:
+        return f"allowed {fall if decision.allowed else 'no move'} away from {ideal:g}"
+    if math.isnan(decision.p):
+        sign = "-" if verdict.metric.higher_is_better else "+"
+        return f"allowed {sign}{fall}" if decision.allowed else f"allowed no {kind}"
+    if decision.outcome == Outcome.INCONCLUSIVE:
+        return f"a {kind} of {fall} is neither ruled out nor shown"
+    is_shown = decision.p <= verdict.alpha
+    chance = f"{'more than' if is_shown else 'no more than'} chance explains"
+    if verdict.margin is not None:
+        is_out = "not ruled out" if decision.outcome == Outcome.REGRESSED else "ruled out"
+        chance += f", and a {kind} of {fall} is {is_out}"
+    elif decision.allowed and is_shown:
+        beyond = "beyond" if decision.outcome == Outcome.REGRESSED else "within"
+        chance += f", {beyond} the allowed {kind} of {fall}"
+    return f"{chance} (p {p_text(decision.p)}, alpha {verdict.alpha:g})"
+
+
+def _lost_answers(verdict: GateNumbers) -> Sequence[str]:
+    """Return that queries lost their answers, if that fails the assertion with all its metrics."""
+    lost = verdict.lost_answers
+    return [lost.text] if lost is not None and lost.blocks else []
+
+
+def _broken_limits(verdict: GateNumbers) -> Iterator[str]:
+    """Yield the other limits that are broken and not about means."""
+    if verdict.query_drops:
+        count = plural(len(verdict.query_drops), "query", "queries")
+        limit = f"max_query_drop={verdict.max_query_drop:g}"
+        yield f"{verdict.metric} of {count} {fell_word(verdict.metric)} by more than {limit}"
+    if gap := verdict.wide_gap:
+        yield (
+            f"{verdict.metric} of {quoted(gap.lowest)} and {quoted(gap.highest)} is {gap.now:.4f} "
+            f"apart ({gap.before:.4f} in the baseline), allowed {verdict.max_gap:.4f}"
+        )
+
+
 # --- metrics -------------------------------------------------------------------------------------
 
 
@@ -103,20 +169,22 @@ def numbers_lines(explanation: Explanation, *, in_full: bool = False) -> Iterato
         yield from _of_one(failures[0], verdict)
         if in_full:
             yield from evidence_lines(verdict)
-    yield from besides_numbers(explanation)
+    yield from _of_assertion(explanation)
     if verdict is not None and verdict.ties is not None and verdict.ties.decides and not in_full:
         yield ties_text(verdict.metric, verdict.ties, has_slices=bool(verdict.slices))
 
 
-def besides_numbers(explanation: Explanation) -> Iterator[str]:
-    """Yield what is said of the first verdict besides its numbers."""
-    verdict = explanation.failures[0].verdict if explanation.failures else None
-    if verdict is None:
+def _of_assertion(explanation: Explanation) -> Iterator[str]:
+    """Yield what concerns all metrics, and more of the first one."""
+    verdicts = [each.verdict for each in explanation.failures if each.verdict]
+    if not verdicts:
         return
-    lost = verdict.lost_answers
-    if lost is not None and lost.blocks and not _starts_with_lost_answers(explanation):
-        yield lost.text
-    of = f"{verdict.metric}: " if len(explanation.failures) > 1 else ""
+    verdict, is_said = verdicts[0], all(each.only_loses_answers for each in verdicts)
+    if len(verdicts) == 1:
+        is_said = _leads_with_limits(verdict)
+    if explanation.headline or not is_said:
+        yield from _lost_answers(verdict)
+    of = f"{verdict.metric}: " if len(verdicts) > 1 else ""
     yield from (f"{of}{line}" for line in mix_lines(verdict))
     if verdict.replay is not None:
         yield from replay_lines(verdict.replay)
@@ -124,15 +192,13 @@ def besides_numbers(explanation: Explanation) -> Iterator[str]:
 
 def _of_one(failure: MetricFailure, verdict: GateNumbers) -> Iterator[str]:
     """Yield the counts of the only metric that failed, whose means are in the headline."""
-    if failure.metric.kind.single:
-        yield f"{failure.metric.kind.single}{interval_text(failure.interval)}"
-    else:
-        yield "; ".join((counts_text(verdict.leading, verdict), *_crossed(failure)))
+    yield "; ".join((_counts(failure, verdict.leading), *_crossed(failure)))
     if verdict.leading.label:
         overall = verdict.overall
         everything = verdict.metric.kind.counted(overall.queries)
         yield f"all {everything}: {means_change(overall.before, overall.now)}"
-    yield from _broken_limits(verdict, first_limit(verdict))
+    if not _leads_with_limits(verdict):
+        yield from _broken_limits(verdict)
 
 
 def _table(explanation: Explanation, *, in_full: bool) -> Iterator[str]:
@@ -161,11 +227,14 @@ def _cells(failure: MetricFailure) -> Sequence[str]:
     assert failure.verdict is not None
     overall = failure.verdict.overall
     means = f"{number_text(overall.before)} -> {number_text(overall.now)}"
-    counts = f"{failure.metric.kind.single}{interval_text(failure.interval)}"
-    if not failure.metric.kind.single:
-        counts = counts_text(overall, failure.verdict)
     tested = "" if math.isnan(overall.p) else f"p {p_text(overall.p)}"
-    return [str(failure.metric), means, change(overall.difference), counts, tested]
+    return [
+        str(failure.metric),
+        means,
+        change(overall.difference),
+        _counts(failure, overall),
+        tested,
+    ]
 
 
 def _besides(failure: MetricFailure) -> Iterator[str]:
@@ -175,13 +244,6 @@ def _besides(failure: MetricFailure) -> Iterator[str]:
         yield from _broken_limits(failure.verdict)
 
 
-def _broken_limits(verdict: GateNumbers, said: Limit | None = None) -> Iterator[str]:
-    """Yield the limits that are broken, but for the one that the headline says."""
-    for limit, text in limit_texts(verdict).items():
-        if limit not in (Limit.LOST_ANSWERS, said):  # lost answers are reported elsewhere
-            yield text
-
-
 def _crossed(failure: MetricFailure) -> Iterator[str]:
     crossing = failure.crossing
     if crossing is not None:
@@ -189,15 +251,17 @@ def _crossed(failure: MetricFailure) -> Iterator[str]:
         yield f"{documents} left the top {crossing.k}, {crossing.entered:,} entered"
 
 
-def counts_text(part: Decided, verdict: GateNumbers) -> str:
-    """Return ``38 queries worse, 21 better, 166 equal``; for two samples, their sizes."""
-    counted = verdict.metric.kind.counted
+def _counts(failure: MetricFailure, part: Decided) -> str:
+    """Return ``38 queries worse, 21 better, 166 equal``; without pairs, what was compared."""
+    kind = failure.metric.kind
+    if kind.single:
+        return f"{kind.single}{interval_text(failure.interval)}"
     if part.earlier is not None:
         return (
-            f"{counted(part.earlier)} in the baseline, {part.queries:,} now: different sessions, "
-            "so compared as two samples"
+            f"{kind.counted(part.earlier)} in the baseline, {part.queries:,} now: different "
+            "sessions, so compared as two samples"
         )
-    return f"{counted(part.losses or 0)} worse, {part.wins:,} better, {part.ties:,} equal"
+    return f"{kind.counted(part.losses or 0)} worse, {part.wins:,} better, {part.ties:,} equal"
 
 
 # --- slices --------------------------------------------------------------------------------------

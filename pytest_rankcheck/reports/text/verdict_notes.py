@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
-from pytest_rankcheck.explanation.evidence import power_of
 from pytest_rankcheck.explanation.gate_numbers import verdict_numbers
 from pytest_rankcheck.gates.verdict import Verdict
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
@@ -19,10 +17,9 @@ from pytest_rankcheck.reports.text.evidence_text import (
     fell_word,
     mix_lines,
     p_text,
-    power_text,
     replay_lines,
 )
-from pytest_rankcheck.reports.text.verdict_headlines import verdict_headline
+from pytest_rankcheck.reports.text.metrics_text import verdict_headline
 from pytest_rankcheck.reports.text.wording import golden_name, means_change, number_text, query_in
 
 _NAMED = 3
@@ -38,20 +35,18 @@ def verdict_notes(golden_name: str, verdicts: Iterable[Verdict]) -> Iterator[Not
         golden_name: the golden set or session log.
         verdicts: one for each metric.
     """
-    same_slices: dict[tuple[object, ...], list[Verdict]] = {}
+    verdicts = list(verdicts)
     for verdict in verdicts:
-        if verdict.not_gated:
-            key = (*_ungated(verdict), verdict.min_queries, verdict.metric.kind.words)
-            same_slices.setdefault(key, []).append(verdict)
         start = _start(golden_name, str(verdict.metric))
         for topic, text in _remarks(verdict):
             yield Note(topic, f"{start}{text}", of_test=True)
-    for group in same_slices.values():
-        first = group[0]
+    ungated = [verdict for verdict in verdicts if verdict.not_gated]
+    if ungated:
+        first = ungated[0]
         yield ungated_note(
             golden_name,
-            [str(verdict.metric) for verdict in group],
-            list(_ungated(first)),
+            [str(verdict.metric) for verdict in ungated],
+            [(part.label, part.pairs.size) for part in first.not_gated],
             kind=first.metric.kind,
             slices=len(first.slices),
             min_queries=first.min_queries,
@@ -59,7 +54,7 @@ def verdict_notes(golden_name: str, verdicts: Iterable[Verdict]) -> Iterator[Not
 
 
 def passed_fall_notes(golden: JudgedQueries, verdicts: Iterable[Verdict]) -> Iterator[Note]:
-    """Yield the falls that passed: the queries that fell most, and the detectable fall.
+    """Yield the falls that passed: the queries that fell most.
 
     The note on an inconclusive verdict already has its evidence, so only the queries are added.
 
@@ -77,10 +72,7 @@ def passed_fall_notes(golden: JudgedQueries, verdicts: Iterable[Verdict]) -> Ite
         if worst:
             more = f" and {pairs.losses - len(worst):,} more" if pairs.losses > len(worst) else ""
             texts.append(f"{', '.join(worst)}{more} {fell_word(verdict.metric)}")
-        if not is_open and not math.isnan(part.p):
-            texts.append(power_text(verdict.metric, power_of(verdict, pairs), verdict.alpha))
-        start = _start(golden.name, str(verdict.metric))
-        text = f"{start}{'; '.join(filter(None, texts))}"
+        text = f"{_start(golden.name, str(verdict.metric))}{'; '.join(texts)}"
         yield Note(Topic.PASSED_FALLS, text, of_test=True)
 
 
@@ -117,10 +109,6 @@ def _remarks(verdict: Verdict) -> Iterator[tuple[Topic, str]]:
     if verdict.replay is not None:
         for line in replay_lines(verdict.replay):
             yield Topic.REPLAYS, f": {line}"
-
-
-def _ungated(verdict: Verdict) -> Iterator[tuple[str, int]]:
-    return ((part.label, part.pairs.size) for part in verdict.not_gated)
 
 
 def ungated_note(

@@ -11,10 +11,9 @@ from pytest_rankcheck.golden.expected_text import is_unit, text_of
 
 if TYPE_CHECKING:
     from pytest_rankcheck.evaluation.evaluation import Evaluation
-    from pytest_rankcheck.explanation.bounds import Bound, Bounded
+    from pytest_rankcheck.explanation.explanation import Bound, Bounded
     from pytest_rankcheck.golden.judged_queries import JudgedQueries
     from pytest_rankcheck.metrics.kinds import MeasurementKind
-    from pytest_rankcheck.metrics.metric_names import Metric
     from pytest_rankcheck.reports.findings import GateFinding
 
 
@@ -94,30 +93,15 @@ def unanswered_text(evaluation: Evaluation) -> str:
     return f"{len(queries):,} of {size} {have} an empty answer: {listed(queries)}"
 
 
-def caveats(
-    evaluation: Evaluation, metrics: Iterable[Metric], more: Iterable[str]
-) -> Mapping[str, Any]:
-    """Return what may be wrong with the run or its documents, as fields of an explanation.
-
-    Args:
-        evaluation: what was measured.
-        metrics: those that are explained.
-        more: what else may be wrong.
-    """
-    notes = (text for text, are_many in evaluation.source.document_notes.items() if are_many)
-    texts = (*notes, *user_counts(evaluation, metrics), *more)
+def caveats(evaluation: Evaluation) -> Mapping[str, Any]:
+    """Return what may be wrong with the run or its documents, as fields of an explanation."""
+    texts = [text for text, are_many in evaluation.source.document_notes.items() if are_many]
+    if evaluation.of_rankings is not evaluation:
+        texts.append("values are means of the replicates; documents are those of the first")
     unanswered = unanswered_text(evaluation)
     if evaluation.failed:  # no cause mentions failed queries
         return {"caveats": (unanswered, *texts)}
-    return {"unanswered": unanswered, "caveats": texts}
-
-
-def user_counts(evaluation: Evaluation, metrics: Iterable[Metric]) -> Iterator[str]:
-    """Yield the number of users for each metric that depends on it."""
-    known = evaluation.golden.contents.interactions
-    for metric in metrics:
-        if metric.name == "AvgPopularity" and known is not None:
-            yield f"{metric} is out of {plural(known.user_count, 'user')} in {known.name}"
+    return {"unanswered": unanswered, "caveats": tuple(texts)}
 
 
 def named(doc_id: str, title: str | None) -> str:
@@ -149,7 +133,7 @@ def gate_words(finding: GateFinding) -> str:
     words = str(finding.said)
     if finding.bound is not None:
         bound, part = finding.bound
-        words = (bound_text if part.holds else broken_text)(bound) + precision_text(part)
+        words = (bound_text if part.holds else broken_text)(bound) + interval_text(part.interval)
     elif finding.approved and finding.said == "approved":
         words = "; ".join(approval.text for approval in finding.approved)
     words += "".join(f", {remark}" for remark in finding.remarks)
@@ -170,7 +154,7 @@ def bounded_text(bound: Bound, part: Bounded) -> str:
     if bound.confidence is not None:
         side = "lower" if bound.is_floor else "upper"
         mean = f"{mean} ({side} {bound.confidence:.0%} bound {number_text(part.tested)})"
-    return mean + precision_text(part)
+    return mean + interval_text(part.interval)
 
 
 def broken_text(bound: Bound) -> str:
@@ -180,22 +164,8 @@ def broken_text(bound: Bound) -> str:
     return f"{tested}{beyond} {number_text(bound.limit)}"
 
 
-def precision_text(part: Bounded) -> str:
-    """Return in brackets how precisely a value is known that is not a mean, and its conditions.
-
-    Such as `` (95% interval 0.0812 to no upper end, concurrency 8)``; empty for a mean.
-    """
-    if part.is_quantile and part.interval is not None:
-        low, high = part.interval
-        start = number_text(low) if math.isfinite(low) else "no lower end"
-        end = number_text(high) if math.isfinite(high) else "no upper end"
-        at = f", concurrency {part.concurrency}" if part.concurrency is not None else ""
-        return f" (95% interval {start} to {end}{at})"
-    return interval_text(part.interval)
-
-
 def interval_text(interval: tuple[float, float] | None) -> str:
-    """Return how precisely one value of the whole run is known, in brackets; empty if unknown."""
-    if interval is None:
+    """Return in brackets how precisely a value is known that is not a mean; empty if unknown."""
+    if interval is None or math.isnan(interval[0]):
         return ""
-    return f" (95% interval {' to '.join(map(number_text, interval))}, jackknife over the queries)"
+    return f" (95% interval {' to '.join(map(number_text, interval))})"
