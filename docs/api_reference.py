@@ -93,7 +93,7 @@ GROUPS = (
         "What a ranker does",
         "behaviour.md",
         "assert_expectations assert_ranking_stable assert_deterministic assert_consistent_depth "
-        "assert_invariant assert_direction counterfactual",
+        "assert_invariant counterfactual",
     ),
     Group(
         "Metrics of your own",

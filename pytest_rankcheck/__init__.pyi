@@ -9,7 +9,6 @@ from pytest_rankcheck.assertions.bound_assertions import (
 from pytest_rankcheck.assertions.behaviour_assertions import (
     assert_consistent_depth as assert_consistent_depth,
     assert_deterministic as assert_deterministic,
-    assert_direction as assert_direction,
     assert_invariant as assert_invariant,
 )
 from pytest_rankcheck.assertions.expectation_assertion import (

@@ -16,9 +16,6 @@ from pytest_rankcheck.behaviour.determinism_check import (
     check_determinism,
 )
 from pytest_rankcheck.behaviour.perturbed_answers import (
-    Direction,
-    DirectionLimits,
-    DirectionScope,
     InvarianceLimits,
     perturbed_answers,
 )
@@ -38,8 +35,6 @@ from pytest_rankcheck.reports.text.behaviour_text import (
     depth_note,
     determinism_facts,
     determinism_note,
-    direction_facts,
-    direction_note,
     invariance_facts,
     invariance_note,
     perturbed_headline,
@@ -220,63 +215,9 @@ def assert_invariant(
         beyond = limits.beyond(result) or result.by_query
         explanation = Explanation(
             golden_set=golden_set.name,
-            headline=perturbed_headline(golden_set, result, "by more than allowed"),
+            headline=perturbed_headline(golden_set, result),
             facts=(*invariance_facts(result, limits),),
             to_fix=INVARIANCE_ADVICE,
             **changed_answers(golden_set, result, beyond, limits.severity),
         )
     conclude(Topic.INVARIANCE, invariance_note(golden_set, result), explanation)
-
-
-@checked_arguments
-def assert_direction(
-    ranker: object,
-    golden_set: GoldenSet,
-    perturbation: str | Perturb,
-    direction: Direction,
-    *,
-    metric: MetricLike = "nDCG@10",
-    slack: float = 0.0,
-    of: DirectionScope = "query",
-    allowed_queries: int = 0,
-    min_queries: int = 1,
-    seed: int = 0,
-    **options: Unpack[RankOptions],
-) -> None:
-    """Fail if changing queries moves their answers in the wrong direction.
-
-    Args:
-        ranker: as for ``rank``.
-        golden_set: the queries, with judgments.
-        perturbation: as for `assert_invariant`.
-        direction: ``"not_better"`` or ``"not_worse"``, by the metric.
-        metric: a name such as ``"nDCG@10"``.
-        slack: how much better or worse it may still be.
-        of: what must hold: every ``"query"``, or their ``"mean"``.
-        allowed_queries: how many queries may move in the wrong direction.
-        min_queries: how many queries the perturbation must change.
-        seed: the seed of typing errors.
-        options: as for `assert_invariant`.
-
-    Raises:
-        AssertionError: too many queries, or their mean, move in the wrong direction; the text
-            shows the worst queries with both rankings.
-        Exception: as in `assert_invariant`.
-    """
-    directed = DirectionLimits(direction, slack, of, allowed_queries)
-    asked, chosen = RepeatedRanker.of(ranker, options), Metric.parse(metric)
-    result = perturbed_answers(
-        asked, golden_set, perturbation, chosen, p=0.9, seed=seed, min_queries=min_queries
-    )
-    result.refuse_unjudged(golden_set)
-    directed.refuse_never_failing(result)
-    beyond = directed.beyond(result)
-    explanation = None
-    if directed.fails(result, beyond):
-        explanation = Explanation(
-            golden_set=golden_set.name,
-            headline=perturbed_headline(golden_set, result, "in the wrong direction"),
-            facts=(*direction_facts(result, directed, beyond),),
-            **changed_answers(golden_set, result, beyond or result.by_query, directed.severity),
-        )
-    conclude(Topic.DIRECTION, direction_note(golden_set, result, directed), explanation)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import fmean
-from typing import Literal, get_args
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from pytest_rankcheck.behaviour.changed_queries import (
     changed_queries,
 )
 from pytest_rankcheck.behaviour.repeated_ranker import RepeatedRanker
-from pytest_rankcheck.errors import ConfigurationError, listed, plural, quoted, suggestion
+from pytest_rankcheck.errors import ConfigurationError, listed, plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.ranked_run import ranked_run
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
@@ -235,11 +234,6 @@ def _values(run: Run, golden: GoldenSet, metric: Metric) -> dict[str, float]:
 
 # --- limits ------------------------------------------------------------------------------------
 
-Direction = Literal["not_better", "not_worse"]
-"""The direction in which a metric may not change when a query is perturbed."""
-
-DirectionScope = Literal["query", "mean"]
-
 
 @dataclass(frozen=True, slots=True)
 class InvarianceLimits:
@@ -326,67 +320,6 @@ class InvarianceLimits:
         if self.on_metric and not math.isnan(trial.gain):
             severity -= trial.gain
         return severity
-
-
-@dataclass(frozen=True, slots=True)
-class DirectionLimits:
-    """The allowed direction of the answers to perturbed queries.
-
-    Raises:
-        ConfigurationError: the direction is unknown, or a number is out of range.
-    """
-
-    direction: Direction
-    slack: float = 0.0
-    of: DirectionScope = "query"
-    allowed_queries: int = 0
-
-    def __post_init__(self) -> None:
-        words = get_args(Direction)
-        if self.direction not in words:
-            raise ConfigurationError(
-                f"direction={quoted(self.direction)} is invalid"
-                f"{suggestion(str(self.direction), words)}; give {' or '.join(words)}"
-            )
-        if self.of == "mean" and self.allowed_queries:
-            raise ConfigurationError(
-                'allowed_queries= is for single queries; with of="mean", leave it out'
-            )
-        check_limits(self)
-
-    def refuse_never_failing(self, result: PerturbationResult) -> None:
-        """Refuse limits that the answers cannot exceed, whatever they are.
-
-        Raises:
-            ConfigurationError: naming what allows too much.
-        """
-        _refuse_never_failing(result, self.allowed_queries, {"slack": self.slack})
-
-    def is_wrong(self, gain: float) -> bool:
-        """Whether a metric changes in the wrong direction; NaN does not."""
-        rise = gain if self.direction == "not_better" else -gain
-        return rise > self.slack + SLACK
-
-    def beyond(self, result: PerturbationResult) -> ByQuery:
-        """Return the queries that change in the wrong direction, with the trials that do."""
-        if self.of == "mean":
-            return _exceeding(result.by_query, lambda trial: False)
-        return _exceeding(result.by_query, lambda trial: self.is_wrong(trial.gain))
-
-    def fails(self, result: PerturbationResult, beyond: ByQuery) -> bool:
-        """Whether too many queries, or the mean, change in the wrong direction."""
-        if any(trial.failure for trial in result.trials):
-            return True
-        if self.of == "mean":
-            return self.is_wrong(result.mean_gain)
-        return len(beyond) > self.allowed_queries
-
-    def severity(self, trial: PerturbedQuery) -> float:
-        """Return how far a trial changes in the wrong direction."""
-        gain = 0.0 if math.isnan(trial.gain) else trial.gain
-        if trial.failure is not None:
-            return math.inf
-        return -gain if self.direction == "not_worse" else gain
 
 
 def _exceeding(by_query: ByQuery, is_beyond: Callable[[PerturbedQuery], bool]) -> ByQuery:

@@ -213,7 +213,6 @@ class Topic(Enum):
     DETERMINISM = "determinism"
     DEPTH = "the top of the rankings at several depths"
     INVARIANCE = "invariance"
-    DIRECTION = "direction"
     STABILITY = "rankings compared with their baseline"
     UNGATED_SLICES = "slices that are not gated"
     UNTESTED_SLICES = "untested slices: too few queries or too little weight changed to show a fall"

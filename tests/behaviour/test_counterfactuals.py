@@ -12,7 +12,6 @@ from pytest_rankcheck import (
     ConfigurationError,
     GoldenSet,
     Query,
-    assert_direction,
     assert_invariant,
     counterfactual,
 )
@@ -208,8 +207,6 @@ def test_a_ranker_that_cannot_see_the_change_is_refused() -> None:
     )
     with pytest.raises(ConfigurationError, match=message):
         assert_invariant(text_only, DEVICES, as_tablet)
-    with pytest.raises(ConfigurationError, match=message):
-        assert_direction(text_only, DEVICES, as_tablet, "not_worse")
 
     def translated(query: Query) -> Query:
         return replace(as_tablet(query), text="rot")

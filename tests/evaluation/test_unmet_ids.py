@@ -15,7 +15,6 @@ from pytest_rankcheck import (
     RunError,
     assert_at_least,
     assert_at_most,
-    assert_direction,
     assert_expectations,
     assert_invariant,
     assert_not_regressed,
@@ -288,8 +287,6 @@ def test_a_perturbation_cannot_move_a_metric_without_a_judged_document() -> None
 
     with pytest.raises(RunError, match=r'doc_id="lower"'):
         assert_invariant(other_ids, golden, str.upper, max_drop=0.1)
-    with pytest.raises(RunError, match=r'doc_id="lower"'):
-        assert_direction(other_ids, golden, str.upper, "not_better")
     with pytest.raises(RunError, match=r'doc_id="lower"'):
         assert_invariant(
             lambda text: ["RED-HAT", "RED-HAT"],

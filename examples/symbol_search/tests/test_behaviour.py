@@ -14,7 +14,6 @@ from pytest_rankcheck import (
     GoldenSet,
     assert_consistent_depth,
     assert_deterministic,
-    assert_direction,
     assert_expectations,
     assert_invariant,
     rank,
@@ -67,11 +66,3 @@ def test_capitals_change_little(ranker, golden_set):
 
 def test_typing_errors_are_tolerated(ranker, sample):
     assert_invariant(ranker, sample, "typo", min_mean_rbo=0.6, max_mean_drop=0.25)
-
-
-def with_a_meaningless_word(text):
-    return f"{text} frobnicate"
-
-
-def test_a_meaningless_word_does_not_help(ranker, sample):
-    assert_direction(ranker, sample, with_a_meaningless_word, "not_better", of="mean")

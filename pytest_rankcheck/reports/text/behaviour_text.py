@@ -13,7 +13,6 @@ from pytest_rankcheck.behaviour.determinism_check import (
 )
 from pytest_rankcheck.behaviour.perturbed_answers import (
     ByQuery,
-    DirectionLimits,
     InvarianceLimits,
     PerturbationResult,
     PerturbedQuery,
@@ -129,10 +128,10 @@ def invariance_note(golden: GoldenSet, result: PerturbationResult) -> str:
     )
 
 
-def perturbed_headline(golden: GoldenSet, result: PerturbationResult, how: str) -> str:
-    """Return that a perturbation changes the answers, and how: ``by more than allowed``."""
+def perturbed_headline(golden: GoldenSet, result: PerturbationResult) -> str:
+    """Return that a perturbation changes the answers."""
     subject = ranker_on(result.ranker, golden)
-    return f"{_named(result)} changes the answers of {subject} {how}{_left(result)}"
+    return f"{_named(result)} changes the answers of {subject} by more than allowed{_left(result)}"
 
 
 def invariance_facts(result: PerturbationResult, limits: InvarianceLimits) -> Iterator[str]:
@@ -157,35 +156,6 @@ def invariance_facts(result: PerturbationResult, limits: InvarianceLimits) -> It
         if limit is not None:
             yield f"{rule} {number_text(limit)}: {'broken' if is_broken(result) else 'kept'}"
     yield from _failed(result)
-
-
-def direction_note(golden: GoldenSet, result: PerturbationResult, directed: DirectionLimits) -> str:
-    """Return in one line in which direction a perturbation moves the metric."""
-    size = _means_text(result) if result.judged else _queries(result)
-    rule = _rule(result, directed)
-    return f"{_named(result)}, {ranker_on(result.ranker, golden)}: {rule}; {size}{_left(result)}"
-
-
-def direction_facts(
-    result: PerturbationResult, directed: DirectionLimits, beyond: ByQuery
-) -> Iterator[str]:
-    """Yield the means, and in how many queries the rule does not hold."""
-    if result.judged:
-        yield _means_text(result)
-    rule = _rule(result, directed)
-    if directed.of == "query":
-        rule += f": {_broken_by(beyond, result.judged, directed.allowed_queries)}"
-    yield rule
-    yield from _failed(result)
-
-
-def _rule(result: PerturbationResult, directed: DirectionLimits) -> str:
-    """Return what must hold for each query, or for the mean."""
-    subject = (
-        f"the mean {result.metric}" if directed.of == "mean" else f"{result.metric} of every query"
-    )
-    slack = f" by more than {number_text(directed.slack)}" if directed.slack else ""
-    return f"{subject} must not become {directed.direction.removeprefix('not_')}{slack}"
 
 
 def _named(result: PerturbationResult) -> str:
