@@ -233,18 +233,12 @@ def retriever(ranker: object, key: Key) -> Adapter:
     Raises:
         RankerError: ``ranker`` is not a retriever, or ``key`` is neither a name nor a function.
     """
-    if not (isinstance(key, str) and key) and not callable(key):
+    retrieve: Any = retrieve_function(ranker) or ranker
+    if not callable(retrieve) or isinstance(retrieve, (type, Adapter)) or not key:
         raise RankerError(
-            f"retriever: key={quoted(repr(key), 60)} is invalid; give the name of a metadata "
-            "entry, such as 'source', or a function from a document to its id"
-        )
-    retrieve = retrieve_function(ranker)
-    if retrieve is None and callable(ranker) and not isinstance(ranker, (type, Adapter)):
-        retrieve = ranker
-    if retrieve is None:
-        raise RankerError(
-            f"retriever: {type(ranker).__name__} is not a retriever; give one of LangChain or "
-            "LlamaIndex, or a function that takes a query's text and returns documents"
+            f"retriever: {type(ranker).__name__} is not a retriever, or key={quoted(key)} is "
+            "empty; give a retriever of LangChain or LlamaIndex, or a function that takes a "
+            "query's text and returns documents, and the metadata entry with their ids"
         )
     return function_adapter(with_ids(retrieve, key), name_of(ranker))
 
@@ -279,11 +273,9 @@ def _retrieved(results: Any, key: Key | None) -> Ranking:
     """Return retrieved documents, with ids as they are and their texts."""
     is_list = isinstance(results, Iterable) and not isinstance(results, (str, bytes, Mapping))
     if not is_list or has_no_order(results):
-        problem = "has no order" if has_no_order(results) else "is not a list of documents"
         raise RankerError(
-            f"the retriever returned {type(results).__name__}, which {problem}: "
-            f"{quoted(repr(results), 60)}; return a list, best first, and an empty one for no "
-            "results"
+            f"the retriever returned {type(results).__name__}, which has no order or is no list of "
+            f"documents: {quoted(repr(results), 60)}; return a list, best first, or an empty one"
         )
     # LlamaIndex returns nodes with their scores, LangChain's vector stores pairs with them.
     nodes = [getattr(result, "node", result) for result in results]
@@ -319,13 +311,8 @@ def _id_of(document: object, key: str | None) -> Any:
     doc_id = next((candidate for candidate in candidates if candidate is not None), None)
     if doc_id is not None:
         return doc_id if key else str(doc_id)
-    if key is None:
-        raise RankerError(
-            f"the retriever returned a document without an id: {quoted(document)}; set Document.id "
-            f"(or {', '.join(_ID_KEYS)} in its metadata), or give a function that returns ids"
-        )
     raise RankerError(
-        f"the retriever returned a document without '{quoted(key)}': its metadata has "
-        f"{listed(list(metadata), 10) or 'no entries'}; give another key, or a function from a "
-        "document to its id"
+        f"the retriever returned a document without {quoted(key or 'an id')}, {quoted(document)}: "
+        f"its metadata has {listed(list(metadata), 10) or 'no entries'}; give another one as the "
+        "key of rankers.retriever, or a function from a document to its id"
     )

@@ -74,11 +74,10 @@ class ResumedRanker(Adapter):
         self.notes = [*self._ranker.notes]
         if known:
             count = plural(len(task.golden), "query", "queries")
-            before, now = ("was" if len(each) == 1 else "were" for each in (known, unknown))
             self.notes.append(
-                f"{len(known):,} of {count} {before} ranked before (from "
+                f"{len(known):,} of {count} were ranked before (from "
                 f"{self._began:%Y-%m-%d %H:%M} UTC on) and read from "
-                f"{quoted(os.path.relpath(self._folder), 200)}; {len(unknown):,} {now} ranked now"
+                f"{quoted(os.path.relpath(self._folder), 200)}"
             )
 
     @contextmanager
@@ -164,11 +163,11 @@ class ResumedRanker(Adapter):
 
 def _answer(entry: Mapping[str, Any]) -> QueryAnswer:
     """Return the answer of a line, in a form that a ranker may return."""
-    docs, scores = entry["docs"], entry["scores"]
+    docs, scores = tuple(entry["docs"]), entry["scores"]
+    if scores is not None and len(scores) != len(docs):
+        raise ValueError
     value: object = ScoredDocuments(docs, scores)
     if entry["ordered"]:
-        value = docs if scores is None else list(zip(docs, scores, strict=True))
-        if entry["texts"]:
-            value = Ranking(tuple(docs), None, entry["texts"])
+        value = Ranking(docs, None if scores is None else tuple(scores), entry["texts"])
     numbers = float(entry["seconds"]), int(entry["batch"])
     return QueryAnswer(Query(entry["query"]), value, None, *numbers)

@@ -32,7 +32,6 @@ from pytest_rankcheck.rankers.misread_scores import MisreadScores
 from pytest_rankcheck.rankers.ranker_lookup import (
     NamedRanker,
     adapter_of,
-    check_ranker_name,
     load_ranker,
     specification_of,
 )
@@ -199,14 +198,6 @@ def _adapter_of(ranker: object, *, is_sent: bool) -> Adapter:
     """Return the adapter of a ranker or of its name; only the name is sent to workers."""
     if not isinstance(ranker, str):
         return adapter_of(ranker)
-    try:
-        check_ranker_name(ranker)
-    except ConfigurationError:
-        raise RankerError(
-            f"the ranker is the str '{quoted(ranker)}', which is not a ranker's name; give a "
-            "function that takes a query's text and returns document ids, best first, or its name, "
-            "such as 'search.engine:rank'"
-        ) from None
     return NamedRanker(ranker) if is_sent else adapter_of(load_ranker(ranker))
 
 

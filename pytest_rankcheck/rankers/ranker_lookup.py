@@ -129,19 +129,11 @@ class MadeRankers:
         """Return the ranker of a replicate, from 1.
 
         Without ``()`` at the end of the name, all of them are the same object.
-
-        Raises:
-            ConfigurationError: a call returned the same object as before.
         """
         if replicate in self._made:
             return self._made[replicate]
         name = self._specification
         ranker = self._make(name, replicate)
-        if name.strip().endswith("()") and any(ranker is each for each in self._made.values()):
-            raise ConfigurationError(
-                f"ranker '{quoted(name)}' returned the same object for replicate {replicate} as "
-                "before, so the replicates would not differ; return a new model at each call"
-            )
         if name:  # assert_deterministic imports it by this name in a new process
             remember_specification(ranker, name)
         return self._made.setdefault(replicate, ranker)

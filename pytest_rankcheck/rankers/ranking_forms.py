@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, TypeGuard
 
-from pytest_rankcheck.errors import RunError, listed, quoted
+from pytest_rankcheck.errors import RunError, quoted
 from pytest_rankcheck.files.plain_values import finite_number, id_text
 from pytest_rankcheck.rankers.ranking import (
     Ranking,
@@ -44,7 +44,7 @@ def ranking_of(answer: object, query_id: str, rules: RankingRules) -> Ranking:
     Args:
         answer: document ids, best first; or (id, score) pairs, best first; or {id: score}, which
             is sorted by score; or a DataFrame with a column ``doc_id`` (or ``docno``), best first.
-            A generator is also accepted, and a pandas Series of text ids.
+            A generator is also accepted.
         query_id: the query, for messages.
         rules: how equal scores of {id: score} are ordered, ids are mapped, and then duplicate
             documents treated.
@@ -136,21 +136,17 @@ def plain_answer(answer: object, query_id: str) -> Ranking | ScoredDocuments:
     if isinstance(answer, ScoredDocuments):
         doc_ids = ids_of(answer.doc_ids, query_id)
         return ScoredDocuments(doc_ids, numbers_of(answer.scores, doc_ids, query_id, "score"))
-    if hasattr(answer, "to_frame") and hasattr(answer, "index"):
-        return _from_series(answer, query_id)
-    if has_no_order(answer):
-        raise RunError(
-            f"query '{quoted(query_id)}': the ranking is {_described(answer)}, which has no order; "
-            "give a list of document ids, best first, or {id: score}"
-        )
+    is_series = hasattr(answer, "to_frame") and hasattr(answer, "index")
     is_flat = getattr(answer, "ndim", 1) == 1  # of an array
-    if isinstance(answer, Iterable) and is_flat and not isinstance(answer, (str, *_BYTES)):
-        return _from_items(list(answer), query_id)
-    raise RunError(
-        f"query '{quoted(query_id)}': the ranking is {_described(answer)}; it must be a list of "
-        "document ids (best first), (id, score) pairs, {id: score}, or a DataFrame. For no "
-        "results, give an empty list"
-    )
+    has_items = isinstance(answer, Iterable) and not isinstance(answer, (str, *_BYTES))
+    if not (has_items and is_flat) or is_series or has_no_order(answer):
+        raise RunError(
+            f"query '{quoted(query_id)}': the ranking is {_described(answer)}; it must be a list "
+            "of document ids (best first), (id, score) pairs, {id: score}, or a DataFrame; a set "
+            "has no order, and a Series two readings: give series.tolist(), or series.to_dict() "
+            "with scores. For no results, give an empty list"
+        )
+    return _from_items(list(answer), query_id)  # type: ignore[call-overload]
 
 
 def has_no_order(answer: object) -> bool:
@@ -192,29 +188,13 @@ def _from_frame(frame: object, query_id: str) -> Ranking:
     # A reranker may leave the ranks of the first stage beside its scores, which then fall.
     is_sorted = scores is not None and list(scores) == sorted(scores, reverse=True)
     if "rank" in columns and not (is_sorted and len(set(scores or ())) > 1):
-        ranks = list(frame["rank"])  # type: ignore[index]
-        if scores is None:
-            ranks = [*numbers_of(ranks, doc_ids, query_id, "rank")]
-        if all(isinstance(rank, Real) for rank in ranks) and ranks != sorted(ranks):
+        ranks = numbers_of(frame["rank"], doc_ids, query_id, "rank")  # type: ignore[index]
+        if list(ranks) != sorted(ranks):
             raise RunError(
                 f"query '{quoted(query_id)}': the rows of the DataFrame, which must be best first, "
                 "are not in the order of its column rank; sort them, or drop the column"
             )
     return Ranking(doc_ids, scores)
-
-
-def _from_series(series: Any, query_id: str) -> Ranking:
-    """Read a pandas Series whose values are text ids, best first, under an index without texts."""
-    values, labels = list(series), list(series.index)
-    are_ids = all(isinstance(value, str) for value in values)
-    if are_ids and not any(isinstance(label, str) for label in labels):
-        return _from_items(values, query_id)
-    raise RunError(
-        f"query '{quoted(query_id)}': the ranking is a pandas Series, whose document ids could be "
-        f"its values ({listed(values, 3)}) or its index ({listed(labels, 3)}); for the values, "
-        "give series.tolist(); for an index with scores, give series.to_dict() (highest first) or "
-        "list(series.items()) (in this order)"
-    )
 
 
 def ids_of(values: Iterable[object], query_id: str) -> tuple[str, ...]:

@@ -389,10 +389,6 @@ class Run:
         Raises:
             UnknownIdError: the run lacks the query.
         """
-        block, place = self._place_of(query_id)
-        unsorted = block.unsorted(place)
-        if unsorted is not None and block.depth is None:  # so it need not be sorted
-            return len(set(unsorted.values())) < len(unsorted)
         ranking = self._ranking(query_id)
         scores = ranking.scores or ()
         different = len(set(scores))
@@ -410,15 +406,12 @@ class Run:
             for place, query_id in enumerate(block.query_ids)
         }
 
-    def _place_of(self, query_id: str) -> tuple[RankedColumns, int]:
-        if query_id not in self._places:
-            raise unknown_id(f"run '{quoted(self.name)}'", "query", query_id, tuple(self._places))
-        return self._places[query_id]
-
     def _ranking(self, query_id: str) -> Ranking:
         """Return a query's ranking in order; it is made on request."""
+        if query_id not in self._places:
+            raise unknown_id(f"run '{quoted(self.name)}'", "query", query_id, tuple(self._places))
         if query_id not in self._rankings:
-            block, place = self._place_of(query_id)
+            block, place = self._places[query_id]
             self._rankings[query_id] = block.ranking(place)
         return self._rankings[query_id]
 

@@ -69,14 +69,6 @@ def test_fewer_replicates_pass_and_never_replace_more(trained: Project) -> None:
     assert approval["keys"]["replicates"] == {"from": 3, "to": 1}
 
 
-def test_a_function_that_returns_the_same_model_is_refused(trained: Project) -> None:
-    trained.write(
-        "models.py", "def search(text):\n    return [text]\ndef train():\n    return search"
-    )
-    text = text_of(trained.run())
-    assert "ranker 'models:train()' returned the same object for replicate 2 as before" in text
-
-
 CHANGING = """
 from itertools import count
 

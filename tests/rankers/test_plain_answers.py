@@ -61,7 +61,6 @@ def test_other_forms_give_the_same_ranking() -> None:
     for answer in (
         pd.DataFrame({"doc_id": ["b", "a"], "score": [2, 1]}),
         pd.DataFrame({"docno": ["b", "a"]}),
-        pd.Series(["b", "a"]),
         np.array(["b", "a"]),
         {np.int64(7): np.float32(0.5), "x": 1},
         {1: 0.5, "1": 0.7},

@@ -32,7 +32,6 @@ def ids() -> Iterator[str]:
         ([np.int64(2), np.int32(10)], ("2", "10")),
         (np.array([2, 10]), ("2", "10")),
         (np.array(["b", "a"]), ("b", "a")),
-        (pd.Series(["b", "a"]), ("b", "a")),
         (pd.Index(["b", "a"]), ("b", "a")),
         ({"b": None}.keys(), ("b",)),
         # pairs are in order as returned, whatever the scores
