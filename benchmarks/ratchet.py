@@ -17,8 +17,8 @@ from verdict_counts import ALPHA
 from pytest_rankcheck import Gate, Metric, Outcome
 from pytest_rankcheck.array_types import BoolArray, FloatArray
 from pytest_rankcheck.comparison.compared_values import Paired
+from pytest_rankcheck.gates.decision_rules import SignificanceRule
 from pytest_rankcheck.gates.family_decisions import FamilySet, decide_sets
-from pytest_rankcheck.gates.gate_rule import RAISE_ALPHA
 
 METRIC = Metric.parse("nDCG@10")
 SHOWN = (1, 10, 30, 50)
@@ -69,8 +69,8 @@ POLICIES: dict[str, tuple[Gate, RaiseRule]] = {
     "rises on any gain": (Gate.significant(alpha=ALPHA), any_gain),
     **{
         f"rises on a gain significant at {level:.1%}"
-        + (" (the default)" if level == RAISE_ALPHA else ""): (
-            Gate.significant(alpha=ALPHA, raise_alpha=level),
+        + (" (the default)" if level == SignificanceRule.raise_alpha else ""): (
+            Gate(type("AtLevel", (SignificanceRule,), {"raise_alpha": level})(alpha=ALPHA)),
             by_the_gate,
         )
         for level in LEVELS

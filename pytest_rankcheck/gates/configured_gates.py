@@ -83,8 +83,8 @@ class ScopedGate:
         Raises:
             ConfigurationError: the line is malformed, or its gate does not fit its metric.
         """
-        scope, text = _split(line)
-        gate = gate_of(text)
+        scope, _, text = line.rpartition(":")
+        scope, gate = scope.strip(), gate_of(text.strip())
         try:
             golden_name, metric = _scope(scope, golden_names)
             if metric is not None:
@@ -101,12 +101,6 @@ class ScopedGate:
     def specificity(self) -> int:
         """0 for all metrics and golden sets, 1 if it names one of the two, 2 if it names both."""
         return (self.golden_name is not None) + (self.metric is not None)
-
-
-def _split(line: str) -> tuple[str, str]:
-    """Return the scope of a line and its gate, which follows the last colon."""
-    scope, _, text = line.rpartition(":")
-    return scope.strip(), text.strip()
 
 
 def _scope(scope: str, golden_names: Collection[str]) -> tuple[str | None, Metric | None]:

@@ -12,7 +12,7 @@ from pytest_rankcheck.gates.decision_rules import (
     ToleranceRule,
 )
 from pytest_rankcheck.gates.family_decisions import decide_family
-from pytest_rankcheck.gates.gate_rule import LOST_ANSWERS, RAISE_ALPHA, LimitedRule
+from pytest_rankcheck.gates.gate_rule import LOST_ANSWERS, LimitedRule
 from pytest_rankcheck.gates.verdict import Verdict
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 
@@ -64,7 +64,6 @@ class Gate(LimitedRule):
         alpha: float = 0.05,
         min_drop: float = 0.0,
         *,
-        raise_alpha: float = RAISE_ALPHA,
         lost_answers: int = LOST_ANSWERS,
         max_query_drop: float | None = None,
         max_gap: float | None = None,
@@ -80,7 +79,6 @@ class Gate(LimitedRule):
         Args:
             alpha: the probability of blocking a change without a fall.
             min_drop: a smaller fall never blocks, however certain it is.
-            raise_alpha: an update raises the baseline if the gain is significant at this level.
             lost_answers: it also blocks, whatever ``min_drop`` is, if at least this many queries,
                 and at least 4% of those compared, had a relevant document among their first three
                 and now have none in their top ten, while no query gained one in the same way; 0:
@@ -96,7 +94,6 @@ class Gate(LimitedRule):
         rule = SignificanceRule(
             alpha=alpha,
             min_drop=min_drop,
-            raise_alpha=raise_alpha,
             lost_answers=lost_answers,
         )
         return Gate(rule, max_query_drop, max_gap, min_queries)
@@ -107,7 +104,6 @@ class Gate(LimitedRule):
         margin: float,
         alpha: float = 0.05,
         *,
-        raise_alpha: float = RAISE_ALPHA,
         lost_answers: int = LOST_ANSWERS,
         max_query_drop: float | None = None,
         max_gap: float | None = None,
@@ -123,7 +119,6 @@ class Gate(LimitedRule):
             margin: the fall that would matter, in the metric's own unit.
             alpha: the probability of passing a fall of the margin, and of blocking a change without
                 a fall.
-            raise_alpha: as in `significant`.
             lost_answers: as in `significant`.
             max_query_drop: no single query may fall by more than this; None: any fall is allowed.
             max_gap: the largest allowed gap between the slices of one attribute; None: any.
@@ -136,7 +131,6 @@ class Gate(LimitedRule):
         rule = NoninferiorityRule(
             margin=margin,
             alpha=alpha,
-            raise_alpha=raise_alpha,
             lost_answers=lost_answers,
         )
         return Gate(rule, max_query_drop, max_gap, min_queries)

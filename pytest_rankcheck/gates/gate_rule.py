@@ -15,13 +15,6 @@ from pytest_rankcheck.evaluation.recorded_precision import EXACT, SLACK
 from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.metrics.metric_names import Metric
 
-RAISE_ALPHA = 0.002
-"""The usual level at which a gain is significant, so that an update raises the baseline.
-
-After 50 innocent pull requests on one golden set, ``significant`` blocks 8% of them at this level,
-11% at 0.5% and 13% at 1% (benchmarks/ratchet.py).
-"""
-
 LOST_ANSWERS = 3
 """How many queries must lose their answers to block, unless a gate gives another number."""
 

@@ -123,15 +123,13 @@ def _check_parameters(measure: Any) -> None:
         if key not in allowed:
             hint = suggestion(key, allowed) or f"; it has {', '.join(allowed)}"
             raise MetricError(f"ir_measures' {name} has no parameter '{quoted(key)}'{hint}")
-        is_whole = allowed[key].dtype is float and type(value) is int  # accepted as a float
-        if not allowed[key].validate(float(value) if is_whole else value):
+        if not allowed[key].validate(value):
             raise MetricError(
                 f"ir_measures' {name}: {key}={quoted(value)} is invalid ({allowed[key].desc})"
             )
-    other = "; the metric of sessions is sDCG" if name in ONLY_THERE else ""
     for key, parameter in allowed.items():
         if parameter.required and key not in given:
-            raise MetricError(f"ir_measures' {name} needs {key}= ({parameter.desc}){other}")
+            raise MetricError(f"ir_measures' {name} needs {key}= ({parameter.desc})")
 
 
 def _without_hits(hits: JudgedHits, cutoff: int | None) -> FloatArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import isfinite
+from math import isfinite, nan
 from typing import Literal
 
 import numpy as np
@@ -46,14 +46,14 @@ class LawReport:
     """The grades that were tried."""
     fault: str
     """Why the function cannot be used as a metric, such as a value outside its range, or empty."""
-    results: tuple[LawResult, ...]
+    results: tuple[LawResult, ...] = ()
     """The laws; none if the function cannot be used."""
-    seen_binary: float
+    seen_binary: float = nan
     """The share of swaps of neighbours with different grades that change the value, from 0 to 1,
     on binary judgments."""
-    seen_graded: float
+    seen_graded: float = nan
     """The same share on all judgments."""
-    changes: tuple[float, ...]
+    changes: tuple[float, ...] = (nan,) * (DOCUMENTS - 1)
     """The largest change by a swap at rank 1, 2, 3 and 4."""
 
     def __getitem__(self, law: str) -> LawResult:
@@ -211,22 +211,16 @@ def check_metric(metric: MetricLike, *, scale: Sequence[float] | None = None) ->
             f"{tried} cannot be tried on the grades {listed}: {refusal}; give check_metric a scale "
             "of valid grades, such as scale=(0, 0.5, 1)"
         ) from None
-    binary = graded = np.nan
-    changes: Sequence[float] = [np.nan] * (DOCUMENTS - 1)
-    if not fault:
-        differ = np.diff(trials.sequences, axis=1).T != 0
-        is_seen = trials.changes > trials.tolerance
-        binary, graded = is_seen[differ & trials.binary].mean(), is_seen[differ].mean()
-        changes = trials.changes.max(axis=1, initial=0.0).tolist()
-    return LawReport(
-        str(parsed),
-        str(tried),
-        trials.scale,
-        fault,
-        results,
-        float(binary),
-        float(graded),
-        tuple(changes),
+    report = LawReport(str(parsed), str(tried), trials.scale, fault, results)
+    if fault:
+        return report
+    differ = np.diff(trials.sequences, axis=1).T != 0
+    is_seen = trials.changes > trials.tolerance
+    return replace(
+        report,
+        seen_binary=float(is_seen[differ & trials.binary].mean()),
+        seen_graded=float(is_seen[differ].mean()),
+        changes=tuple(trials.changes.max(axis=1, initial=0.0).tolist()),
     )
 
 
@@ -247,14 +241,10 @@ def usual_scale(metric: Metric) -> tuple[float, ...]:
 
 def _checked_scale(scale: Sequence[float]) -> tuple[float, ...]:
     grades = sorted({float(grade) for grade in scale})
-    if len(grades) < 2 or not all(map(isfinite, grades)):
+    if not 2 <= len(grades) <= len(_SCALE) + 1 or not all(map(isfinite, grades)):
         raise MetricError(
-            f"scale={quoted(tuple(scale))} is invalid; give at least two different finite grades"
-        )
-    if len(grades) > len(_SCALE) + 1:
-        raise MetricError(
-            f"scale has {len(grades)} grades; give at most {len(_SCALE) + 1}, so that all rankings "
-            f"of {DOCUMENTS} documents can be tried"
+            f"scale={quoted(tuple(scale))} is invalid; give two to {len(_SCALE) + 1} different "
+            f"finite grades, so that all rankings of {DOCUMENTS} documents can be tried"
         )
     return tuple(grades)
 

@@ -154,10 +154,11 @@ class Metric:
             return self.kind.for_each(given)
         return judged if given is None else judged * given
 
-    def __reduce__(self) -> tuple[Callable[[MetricLike], Metric], tuple[str]]:
-        """Pickle only the name: the metric must also be registered where it is unpickled."""
+    def __reduce__(self) -> tuple[Callable[..., Metric], tuple[str, Mapping[str, Any]]]:
+        """Pickle the name, and what reports show where the metric is not registered."""
         elsewhere = self.definition.ir_measures
-        return Metric.parse, (str(self) if elsewhere is None else f"{PREFIX}{elsewhere}",)
+        said = {each: getattr(self.definition, each) for each in _SAID}
+        return _known_or_described, (str(self) if elsewhere is None else PREFIX + elsewhere, said)
 
     def __str__(self) -> str:
         values, at = dict(self.parameters), self.cutoff
@@ -200,12 +201,6 @@ def _of_object(measure: object) -> Metric:
 
 
 _SAID = ("summary", "reference", "higher_is_better", "ideal", "range", "aggregate", "unit")
-
-
-def described(metric: Metric) -> tuple[Callable[..., Metric], tuple[str, Mapping[str, Any]]]:
-    """Reduce a metric to what reports show, for a process that may not have registered it."""
-    _, (name,) = metric.__reduce__()
-    return _known_or_described, (name, {each: getattr(metric.definition, each) for each in _SAID})
 
 
 def _known_or_described(name: str, said: Mapping[str, Any]) -> Metric:

@@ -118,19 +118,10 @@ def enter(finding: ReportedFinding) -> None:
 
 def packed(ledger: Ledger) -> str:
     """Return findings as text that a worker of pytest-xdist can send along with a test's report."""
-    import copyreg
     from base64 import b64encode
-    from io import BytesIO
-    from pickle import Pickler
+    from pickle import dumps
 
-    from pytest_rankcheck.metrics.metric_names import Metric, described
-
-    text = BytesIO()
-    pickler = Pickler(text)
-    # The controller may lack the conftest that registers a metric.
-    pickler.dispatch_table = {**copyreg.dispatch_table, Metric: described}
-    pickler.dump(ledger)
-    return b64encode(text.getvalue()).decode("ascii")
+    return b64encode(dumps(ledger)).decode("ascii")
 
 
 def unpacked(text: str) -> Ledger:

@@ -1,11 +1,10 @@
 """What a record needs of a gate: its text, whether another is looser, and what counts as better."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_rankcheck import ConfigurationError, Gate, Metric
+from pytest_rankcheck import Gate, Metric
 from pytest_rankcheck.comparison.compared_values import ComparedValues, Unpaired
 from pytest_rankcheck.gates.configured_gates import gate_of
 from tests.gates.test_statistical_gates import paired
@@ -27,8 +26,8 @@ def test_the_text_of_a_gate_is_complete() -> None:
             "noninferior(margin=0.02, alpha=0.05, max_query_drop=0.3, min_queries=10)",
         ),
         (
-            Gate.significant(raise_alpha=0.05, max_gap=0.25),
-            "significant(alpha=0.05, min_drop=0, raise_alpha=0.05, max_gap=0.25)",
+            Gate.significant(lost_answers=5, max_gap=0.25),
+            "significant(alpha=0.05, min_drop=0, lost_answers=5, max_gap=0.25)",
         ),
         (Gate.tolerance(max_query_drop=0), "tolerance(abs=0, rel=0, max_query_drop=0)"),
     ):
@@ -43,7 +42,7 @@ LIMITS = {
     "max_gap": st.none() | ALLOWANCES,
     "min_queries": st.integers(0, 1000),
 }
-LEVELLED = {"alpha": LEVELS, "raise_alpha": LEVELS, **LIMITS}
+LEVELLED = {"alpha": LEVELS, **LIMITS}
 GATES = st.one_of(
     st.builds(Gate.tolerance, abs=ALLOWANCES, rel=ALLOWANCES, noise=ALLOWANCES, **LIMITS),
     st.builds(Gate.significant, min_drop=ALLOWANCES, **LEVELLED),
@@ -130,15 +129,6 @@ def test_any_gain_is_better_under_a_tolerance_and_a_significant_one_under_others
         assert Gate.tolerance(abs=0.1).rule.is_better(values) is by_tolerance
         assert Gate.significant().rule.is_better(values) is by_significance
         assert Gate.noninferior(margin=0.02).rule.is_better(values) is by_significance
-
-
-def test_the_level_of_a_better_result_can_be_set() -> None:
-    values = paired([0.1] * 5 + [0.0] * 40)  # mid-p = 1/64
-    assert Gate.significant(raise_alpha=0.05).rule.is_better(values)
-    assert Gate.noninferior(margin=0.1, raise_alpha=0.05).rule.is_better(values)
-    assert not Gate.significant(raise_alpha=0.015).rule.is_better(values)
-    with pytest.raises(ConfigurationError, match="raise_alpha=0 is invalid"):
-        Gate.significant(raise_alpha=0)
 
 
 def test_noise_alone_seldom_raises_a_baseline() -> None:
