@@ -71,8 +71,6 @@ class Contents:
     """What is known about the documents; None if nothing was given."""
     interactions: Interactions | None = None
     """What its users, the queries, have interacted with before."""
-    guessed_keys: Mapping[str, str] = field(default_factory=dict)
-    """By meaning, the keys of the file that were recognised by their names, not by `columns`."""
 
     @property
     def grades(self) -> Mapping[str, Mapping[str, float]]:

@@ -17,7 +17,6 @@ from pytest_rankcheck.files.delimited_tables import (
 )
 from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.golden_contents import SCALE
-from pytest_rankcheck.golden.golden_source import Source
 
 QUERY_ID = Role("query_id", ("query_id", "qid", "queryid", "q_id", "topic_id", "topic"))
 GRADE = Role(
@@ -137,12 +136,6 @@ def columns_in_words(columns: Mapping[str, str]) -> str:
     words = {QUERY_ID.name: "query id", GRADE.name: "relevant documents"}
     pairs = (f"'{quoted(name)}' as the {words.get(each, each)}" for each, name in columns.items())
     return ", ".join(pairs) or "none of the usual keys"
-
-
-def columns_line(columns: Mapping[str, str], source: Source) -> str:
-    """Return the configuration that says which column or key has which meaning."""
-    added = [f"{role}={name}" for role, name in columns.items() if source.columns.get(role) != name]
-    return f"{source.line('rankcheck_columns', added)} (pyproject.toml; columns= in Python)"
 
 
 def is_index(name: str) -> bool:

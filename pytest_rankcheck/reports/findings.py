@@ -226,7 +226,6 @@ class Topic(Enum):
     SLICE_MEANS = "{about}"
     # Somebody must act on these, most urgently on the last; the terminal shows a few without -v.
     CAN_BE_RAISED = "baselines that can be raised (pytest --snapshot-update)"
-    GUESSED_KEYS = "keys of golden sets whose meaning was guessed from their names"
     LINT = "lint of {about}"
     SLICES = "slices"
     UNUSED_GATE = "the configuration has lines for golden sets that no test measured"

@@ -38,7 +38,7 @@ def test_documents_that_the_corpus_lacks(tmp_path: Path) -> None:
     assert finding.query_ids == ("q", "r")
     assert finding.places == (f"{file}:2", f"{file}:5")
     assert finding.what == (
-        "2 of 4 judged documents are not in the catalogue (5 documents, such as a, b, c), 1 "
+        "2 of 4 judged or expected documents are not in the catalogue (5 documents, such as a, b, c), 1 "
         "of them relevant: gone, lost"
     )
 
@@ -57,7 +57,7 @@ def test_ids_that_are_spelt_otherwise() -> None:
         assert set(found) == {"misspelt-id"}
         assert found["misspelt-id"].level == "error"
         assert found["misspelt-id"].what == (
-            "15 of 15 judged documents are not in the catalogue; 15 of them are there under "
+            "15 of 15 judged or expected documents are not in the catalogue; 15 of them are there under "
             f"another spelling; the ids differ{differ} there"
         )
         assert remedy in found["misspelt-id"].remedy
@@ -223,7 +223,7 @@ def beir(folder: Path, corpus: Iterable[str]) -> Path:
 def test_a_beir_folder_that_lacks_judged_documents(tmp_path: Path) -> None:
     golden = GoldenSet.load(beir(tmp_path, [f"d{n}" for n in range(5)]))
     finding = findings(golden)["not-in-corpus"]
-    assert finding.what.startswith("10 of 15 judged documents are not in the catalogue")
+    assert finding.what.startswith("10 of 15 judged or expected documents are not in the catalogue")
     assert finding.places[0] == f"{tmp_path / 'qrels' / 'test.tsv'}:7"
     assert set(findings(golden.subset(["q7"]))) == {"not-in-corpus"}
     assert findings(golden.subset(["q1"])) == {}

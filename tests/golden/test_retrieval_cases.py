@@ -1,9 +1,7 @@
 """Golden sets as teams of retrieval keep them: YAML, JSON and JSON lines with keys of their own."""
 
 import json
-import re
 import sys
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -34,14 +32,6 @@ def refusal(file: Path, **how: Any) -> str:
     message = str(refused.value)
     assert message.startswith(str(file))
     return message.removeprefix(str(file))
-
-
-def columns_in(message: str) -> dict[str, str]:
-    """Return the configuration that a message prints."""
-    found = re.search(r"rankcheck_columns = \[.*?\](?= \(pyproject)", message)
-    assert found, message
-    lines = tomllib.loads(found[0])["rankcheck_columns"]
-    return dict(line.split("=", 1) for line in lines)
 
 
 ENTRIES = [
@@ -99,27 +89,19 @@ def test_cases_are_read_from_yaml_json_and_json_lines(tmp_path: Path, text: str)
         "ratings",
     ],
 )
-def test_the_usual_keys_are_read_and_named_once(tmp_path: Path, query: str, judged: str) -> None:
-    """Without an id, the text is the id. What was guessed is a finding until it is configured."""
+def test_the_usual_keys_are_read(tmp_path: Path, query: str, judged: str) -> None:
+    """Without an id, the text is the id."""
     for text in (f"- {query}: red\n  {judged}: [d3]\n", json.dumps({query: "red", judged: ["d3"]})):
         file = written(tmp_path, text, "qa")
         golden = GoldenSet.load(file)
         assert contents(golden) == {"red": ("red", {}, {"d3": 1})}
-        (finding,) = golden.subset(["red"]).lint(rules=["guessed-keys"])
-        assert f"'{judged}' as the relevant documents" in finding.what
-        assert (f"'{query}' as the query" in finding.what) is (query != "query")
-        columns = columns_in(finding.message)
-        assert columns == {**({} if query == "query" else {"query": query}), "relevance": judged}
-        confirmed = GoldenSet.load(file, columns=columns)
-        assert contents(confirmed) == contents(golden)
-        assert confirmed.lint(rules=["guessed-keys"]) == []
 
 
-def test_our_own_keys_are_read_from_yaml_and_not_guessed(tmp_path: Path) -> None:
+def test_our_own_keys_are_read_from_yaml(tmp_path: Path) -> None:
     text = "- {query_id: q1, query: red, relevance: {d3: 2, 7: 0}, grade_scale: 4}\n"
     golden = GoldenSet.load(written(tmp_path, text))
     assert contents(golden) == {"q1": ("red", {}, {"d3": 2, "7": 0})}
-    assert (golden.scale, golden.lint(rules=["guessed-keys"])) == (4, [])
+    assert golden.scale == 4
 
 
 def test_one_grade_and_codes_apply_to_cases_too(tmp_path: Path) -> None:

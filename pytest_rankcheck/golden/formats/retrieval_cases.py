@@ -56,8 +56,7 @@ def read(source: Source) -> Contents:
             )
         keys = keys or _complete(found, entry)
         _add_case(builder, entry, keys)
-    guessed = {role: key for role, key in keys.items() if key not in (role, columns.get(role))}
-    return builder.built(guessed_keys=guessed)
+    return builder.built()
 
 
 def _entries(sample: FileSample) -> Iterator[Node]:

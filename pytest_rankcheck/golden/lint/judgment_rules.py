@@ -1,16 +1,20 @@
-"""Lint rules for judgments: missing, without a relevant one, or with odd grades."""
+"""Lint rules for judgments: missing, with odd grades, or against the expectations."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, IntArray
 from pytest_rankcheck.errors import listed, plural, quoted
-from pytest_rankcheck.golden.judgment_columns import columns_in_words, columns_line
+from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.lint.lint_rule import Linted, LintFinding, rule
 
+_Grades = Mapping[str, float]
+_SHOWN = 5
+"""How many expectations a finding describes."""
 _MOST_CODES = 10
 """More distinct grades than this are measurements, not codes."""
 _NAMED = 10
@@ -185,15 +189,71 @@ def seen_in_training(linted: Linted) -> LintFinding | None:
     )
 
 
-@rule("warning")
-def guessed_keys(linted: Linted) -> LintFinding | None:
-    """Keys that were recognised by their names as the query or its relevant documents."""
-    keys = linted.contents.guessed_keys
-    if not keys:
+@rule("error")
+def expectation_against_grades(linted: Linted) -> LintFinding | None:
+    """An expectation that contradicts the grades, so that no ideal ranking meets it."""
+    contents = linted.contents
+    found = []
+    for query_id, expectations in contents.expectations.items():
+        grades = contents.grades.get(query_id, {})
+        texts = (_contradiction(each, grades) for each in expectations)
+        found += [(query_id, text) for text in texts if text]
+    if not found:
         return None
+    shown = [f"query '{quoted(query_id)}' expects {text}" for query_id, text in found[:_SHOWN]]
+    if len(found) > _SHOWN:
+        shown.append(f"and {len(found) - _SHOWN:,} more")
     return LintFinding(
-        query_ids=(),
-        what=f"read {columns_in_words(keys)}",
-        why="Another key may hold the judgments",
-        remedy=f"to confirm it: {columns_line(keys, linted.contents.source)}",
+        query_ids=tuple(dict.fromkeys(query_id for query_id, _ in found)),
+        what=f"{plural(len(found), 'expectation')} against the grades: {'; '.join(shown)}",
+        why="The metrics reward a ranker for failing the expectation, so the two tests contradict "
+        "each other",
+        remedy="correct the grade or the expectation",
     )
+
+
+def _contradiction(expectation: Expectation, grades: _Grades) -> str | None:
+    """Return the expectation and the contradicting grades, if no ideal ranking meets it."""
+    gains = {doc_id: max(grade, 0.0) for doc_id, grade in grades.items()}
+    relevant = [doc_id for doc_id, gain in gains.items() if gain > 0]
+    k = expectation.k or 0
+    match expectation.kind:
+        case "no_results":
+            if relevant:
+                return f"{expectation}, but {_judged(relevant[0], grades)}"
+        case "not_in_top":
+            for doc_id in expectation.documents:
+                if _belongs_in_top(doc_id, gains, k):
+                    return f"{expectation}, but {_judged(doc_id, grades)}"
+        case "in_top":
+            for doc_id in expectation.documents:
+                better = sum(gain > gains.get(doc_id, 0) for gain in gains.values())
+                if gains.get(doc_id, 0) > 0 and better >= k:
+                    others = plural(better, "document has", "documents have")
+                    return f"{expectation}, but {_judged(doc_id, grades)} and {others} more"
+        case "above":
+            for first in expectation.documents:
+                for other in expectation.others:
+                    if first in gains and gains[first] < gains.get(other, 0):
+                        return (
+                            f"{expectation}, but {_judged(first, grades)} and "
+                            f"{_judged(other, grades)}"
+                        )
+    return None
+
+
+def _belongs_in_top(doc_id: str, gains: Mapping[str, float], k: int) -> bool:
+    """Whether a document is in the top of every ideal ranking, or has the highest grade.
+
+    With several best documents, expecting one of them not to be first is not a contradiction.
+    """
+    gain = gains.get(doc_id, 0.0)
+    if not gain:
+        return False
+    is_best = gain == max(gains.values()) and k > 1
+    at_least_as_good = sum(other >= gain for other in gains.values())
+    return is_best or at_least_as_good <= k
+
+
+def _judged(doc_id: str, grades: _Grades) -> str:
+    return f"'{quoted(doc_id)}' has the grade {grades[doc_id]:g}"

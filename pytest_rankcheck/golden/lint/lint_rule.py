@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, filterfalse
@@ -146,7 +146,7 @@ class LintFinding:
 
 @dataclass(frozen=True)
 class CorpusMatch:
-    """The judged documents, looked up in a corpus."""
+    """The judged and expected documents, looked up in the catalogue."""
 
     name: str
     """What messages call the catalogue."""
@@ -154,34 +154,23 @@ class CorpusMatch:
     """How many ids it has, including duplicates."""
     examples: Sequence[str]
     """Its first ids."""
-    judged: int
-    """How many different documents are judged."""
+    sought: int
+    """How many different documents are judged or expected."""
     absent: Sequence[str]
-    """The judged documents that it lacks under any spelling."""
+    """Those that it lacks under any spelling."""
     misspelt: Mapping[str, str]
-    """The judged documents that it has under one other spelling."""
-    unknown: Collection[str]
-    """The unjudged documents of expectations that it lacks."""
+    """Those that it has under one other spelling."""
 
     @classmethod
-    def of(
-        cls,
-        corpus: Documents,
-        judged: Iterable[str],
-        to_id: DocIdMap | None,
-        expected: Iterable[str] = (),
-    ) -> CorpusMatch:
-        """Look up judged documents; the catalogue is read once and not kept.
+    def of(cls, corpus: Documents, doc_ids: Iterable[str], to_id: DocIdMap | None) -> CorpusMatch:
+        """Look up documents; the catalogue is read once and not kept.
 
         Args:
             corpus: its ids.
-            judged: the ids of judged documents, possibly repeated.
+            doc_ids: the ids of documents, possibly repeated.
             to_id: maps the ids of the catalogue, as the ids of the judgments were mapped.
-            expected: the ids of documents in expectations.
         """
-        is_judged = dict.fromkeys(judged)
-        others = set(expected).difference(is_judged)
-        form_of = {doc_id: _loose_form(doc_id) for doc_id in is_judged}
+        form_of = {doc_id: _loose_form(doc_id) for doc_id in doc_ids}
         spellings: dict[str, set[str]] = {form: set() for form in form_of.values()}
         found: set[str] = set()
         examples: list[str] = []
@@ -191,22 +180,24 @@ class CorpusMatch:
             size += len(batch)
             examples += batch[: _EXAMPLES - len(examples)]
             found |= form_of.keys() & batch
-            others.difference_update(batch)
             for doc_id, form in zip(batch, map(_loose_form, batch), strict=True):
                 if form in spellings and len(spellings[form]) < 2:
                     spellings[form].add(doc_id)
-        missing = {each: spellings[form_of[each]] for each in is_judged if each not in found}
+        missing = {each: spellings[form_of[each]] for each in form_of if each not in found}
         misspelt = {doc_id: min(ids) for doc_id, ids in missing.items() if len(ids) == 1}
         is_ambiguous = any(len(ids) > 1 for ids in spellings.values())
         if is_ambiguous and len(misspelt) < _MOST * len(missing):
             misspelt = {}
         absent = [doc_id for doc_id in missing if doc_id not in misspelt]
-        return cls(corpus.name, size, examples, len(is_judged), absent, misspelt, others)
+        return cls(corpus.name, size, examples, len(form_of), absent, misspelt)
 
     def lacks(self, count: int) -> str:
-        """Return in words that the catalogue lacks this many of the judged documents."""
-        verb = "is" if count == 1 else "are"
-        return f"{count:,} of {plural(self.judged, 'judged document')} {verb} not in {self.name}"
+        """Return in words that the catalogue lacks this many of the documents."""
+        verb, what = (
+            "is" if count == 1 else "are",
+            plural(self.sought, "judged or expected document"),
+        )
+        return f"{count:,} of {what} {verb} not in {self.name}"
 
 
 def _loose_form(doc_id: str) -> str:
@@ -234,13 +225,13 @@ class Linted:
 
     @cached_property
     def corpus_match(self) -> CorpusMatch | None:
-        """The judged documents looked up in the catalogue; None without one."""
+        """The judged and expected documents looked up in the catalogue; None without one."""
         if self.corpus is None:
             return None
         expectations = chain.from_iterable(self.contents.expectations.values())
         expected = (doc for each in expectations for doc in (*each.documents, *each.others))
-        judged = [*filterfalse(is_unit, self.contents.judgments.documents.texts())]
-        return CorpusMatch.of(self.corpus, judged, self.contents.doc_id, expected)
+        judged = filterfalse(is_unit, self.contents.judgments.documents.texts())
+        return CorpusMatch.of(self.corpus, chain(judged, expected), self.contents.doc_id)
 
     def queries_where(self, is_meant: BoolArray) -> tuple[str, ...]:
         """Return the ids of some queries, by their places in the set."""

@@ -8,12 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
-from pytest_rankcheck.golden.lint import (
-    corpus_rules,
-    expectation_rules,
-    judgment_rules,
-    text_rules,
-)
+from pytest_rankcheck.golden.lint import corpus_rules, judgment_rules, text_rules
 from pytest_rankcheck.golden.lint.lint_rule import (
     Linted,
     LintFinding,
@@ -26,7 +21,7 @@ if TYPE_CHECKING:
     from pytest_rankcheck.golden.documents import CorpusSource
 
 
-_MODULES = (judgment_rules, text_rules, corpus_rules, expectation_rules)
+_MODULES = (judgment_rules, text_rules, corpus_rules)
 """The modules of the rules, in the order in which rules are listed."""
 
 

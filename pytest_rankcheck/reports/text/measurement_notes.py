@@ -29,7 +29,6 @@ _MANY_ALIKE = 5
 _MANY_UNANSWERED = 0.05
 """From this share of the queries on, empty answers cause a warning."""
 _LINTED = {
-    "guessed-keys": Topic.GUESSED_KEYS,
     "no-judgment": Topic.MISLEADING,
     "no-relevant": Topic.MISLEADING,
     "reversed-grades": Topic.MISLEADING,
