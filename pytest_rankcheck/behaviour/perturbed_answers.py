@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import fmean
@@ -266,8 +266,20 @@ class InvarianceLimits:
         Raises:
             ConfigurationError: naming what allows too much.
         """
+        queries, allowed = len(result.by_query), self.allowed_queries
+        if queries and allowed >= queries:
+            where = plural(queries, "checked query", "checked queries")
+            raise ConfigurationError(
+                f"allowed_queries={allowed} can never fail on {where}; give a smaller number"
+            )
+        low, high = result.metric.definition.range
         drops = {"max_drop": self.max_drop, "max_mean_drop": self.max_mean_drop}
-        _refuse_never_failing(result, self.allowed_queries, drops)
+        for name, drop in drops.items():
+            if drop is not None and drop + SLACK >= high - low:
+                raise ConfigurationError(
+                    f"{name}={drop:g} can never fail: {result.metric} cannot change by more than "
+                    f"{high - low:g}; give a smaller number"
+                )
 
     def is_unlike(self, trial: PerturbedQuery) -> bool:
         """Whether the two rankings are less similar than allowed."""
@@ -282,12 +294,13 @@ class InvarianceLimits:
         return self.max_drop is not None and -trial.gain > self.max_drop + SLACK
 
     def beyond(self, result: PerturbationResult) -> ByQuery:
-        """Return the queries that exceed a limit, with the trials that do."""
-
-        def is_beyond(trial: PerturbedQuery) -> bool:
-            return self.is_unlike(trial) or self.is_drop(trial)
-
-        return _exceeding(result.by_query, is_beyond)
+        """Return the queries that exceed a limit, or on which the ranker fails, with such trials."""
+        exceeding: dict[str, list[PerturbedQuery]] = {}
+        for query_id, trials in result.by_query.items():
+            for trial in trials:
+                if trial.failure is not None or self.is_unlike(trial) or self.is_drop(trial):
+                    exceeding.setdefault(query_id, []).append(trial)
+        return exceeding
 
     def mean_is_unlike(self, result: PerturbationResult) -> bool:
         """Whether the mean RBO is below its limit."""
@@ -320,32 +333,3 @@ class InvarianceLimits:
         if self.on_metric and not math.isnan(trial.gain):
             severity -= trial.gain
         return severity
-
-
-def _exceeding(by_query: ByQuery, is_beyond: Callable[[PerturbedQuery], bool]) -> ByQuery:
-    """Return the queries with trials on which the ranker fails, or that are beyond a limit."""
-    exceeding: dict[str, list[PerturbedQuery]] = {}
-    for query_id, trials in by_query.items():
-        for trial in trials:
-            if trial.failure is not None or is_beyond(trial):
-                exceeding.setdefault(query_id, []).append(trial)
-    return exceeding
-
-
-def _refuse_never_failing(
-    result: PerturbationResult, allowed: int, changes: Mapping[str, float | None]
-) -> None:
-    """Refuse allowed queries, and allowed changes of the metric, that nothing can exceed."""
-    queries = len(result.by_query)
-    low, high = result.metric.definition.range
-    if queries and allowed >= queries:
-        where = plural(queries, "checked query", "checked queries")
-        raise ConfigurationError(
-            f"allowed_queries={allowed} can never fail on {where}; give a smaller number"
-        )
-    for name, change in changes.items():
-        if change is not None and change + SLACK >= high - low:
-            raise ConfigurationError(
-                f"{name}={change:g} can never fail: {result.metric} cannot change by more than "
-                f"{high - low:g}; give a smaller number"
-            )
