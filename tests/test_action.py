@@ -441,20 +441,6 @@ def test_the_action_sets_its_outputs_whatever_fails(pull_request: PullRequest) -
     assert "::error::name: use letters" in named.log
 
 
-@NEEDS_YAML
-@pytest.mark.slow
-def test_the_action_needs_no_pull_request(pull_request: PullRequest) -> None:
-    github = pull_request.github
-    clone = pull_request.check_out({})
-    steps = pull_request.run(clone, {})
-    assert (outputs_of(steps)[0], steps.status) == ("passed", 0)
-    assert github["calls"] == []
-    assert github.summary.startswith("## ✅ Ranking quality: 1 gate passed")
-    (clone / "tests" / "test_ranking.py").write_text("def test(): pass\n", "utf-8")
-    without_a_gate = pull_request.run(clone, {})
-    assert (outputs_of(without_a_gate)[0], without_a_gate.status) == ("error", 0)
-
-
 # --- the recipe for GitLab
 
 FAKE_CURL = """

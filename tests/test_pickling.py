@@ -35,7 +35,6 @@ from pytest_rankcheck import (
 )
 from pytest_rankcheck.document_ids import DocIdMap
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
-from pytest_rankcheck.metrics.metric_registry import definitions
 from pytest_rankcheck.rankers import QueryAnswer, RankingTask
 
 BELONGS_TO_A_TEST = {"Baseline"}
@@ -137,21 +136,7 @@ def test_what_is_known_about_documents_goes_along(tmp_path: Path) -> None:
                 assert after.mean(name) == evaluation.mean(name)
 
 
-NEEDED = {"abandoned": "zero", "q": 0.9, "by": "brand", "of": "acme"}
 """Values of the parameters without a default."""
-
-
-def test_a_metric_is_the_same_with_all_its_parameters() -> None:
-    names = ["nDCG(gain={0:0,1:3,2:7})@5", "RBP(p=0.123456789)", "SessionRR(abandoned=zero,rel=2)"]
-    for entry in definitions().values():
-        at = {"cutoff": "@5", "recall": "@0.5", None: ""}[entry.at]
-        required = [key for key, each in entry.parameters.items() if each.is_required]
-        given = ",".join(f"{key}={NEEDED[key]}" for key in required)
-        names.append(f"{entry.name}({given}){at}")
-    for name in names:
-        parsed = Metric.parse(name)
-        assert sent(parsed) == parsed
-        assert hash(sent(parsed)) == hash(parsed)
 
 
 @pytest.mark.usefixtures("own_metrics")

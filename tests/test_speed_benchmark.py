@@ -1,14 +1,13 @@
 """The benchmark of speed: its data, who is measured again, and what its tables say."""
 
 import sys
-from itertools import chain
 from pathlib import Path
 
 import pytest
 
 sys.path.append(str(Path(__file__).parent.parent / "benchmarks"))
 
-from speed.inputs import SCORES, Inputs
+from speed.inputs import Inputs
 from speed.page import as_markdown, figures_as_markdown, others_as_markdown
 from speed.pairs import Series, agreed
 from speed.shapes import SHAPES, described, folder_of
@@ -38,29 +37,6 @@ def test_all_forms_of_a_shape_hold_the_same_data(letter: str, tmp_path: Path) ->
     assert values(Run.from_dict(inputs.run_pairs()), golden) == expected
     judgments, rows = inputs.frames()
     assert values(Run.from_frame(rows), GoldenSet.from_frame(judgments)) == expected
-
-
-@NEEDS_POLARS
-@pytest.mark.parametrize("scores", SCORES)
-def test_all_forms_hold_the_same_scores(scores: str, tmp_path: Path) -> None:
-    inputs = Inputs(folder_of(tmp_path, SHAPES["e"], 20), scores)
-    inputs.write_text()
-    qrels, given = inputs.dicts()
-    cells = [*chain.from_iterable(own.values() for own in given.values())]
-    assert {
-        "whole": all(type(cell) is int for cell in cells),
-        "tied": 1 < len(set(cells)) < 40,
-        "equal": len(set(cells)) == 1,
-        "empty": [len(own) for own in given.values()].count(0) == 1,
-    }[scores]
-    golden = GoldenSet.from_dict(qrels)
-    expected = evaluate(Run.from_dict(given), golden).mean("AP")
-    for run in (
-        Run.load(inputs.run_text),
-        Run.from_frame(inputs.frames()[1]),
-        Run.from_dict(inputs.run_pairs()),
-    ):
-        assert evaluate(run, golden).mean("AP") == expected
 
 
 def series(**means: float) -> Series:

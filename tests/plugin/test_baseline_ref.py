@@ -127,23 +127,6 @@ def test_line_ends_of_the_checkout_are_no_change(branched: Project) -> None:
     assert file.read_bytes() == before
 
 
-def test_what_cannot_be_read_at_the_reference_is_named(branched: Project) -> None:
-    for old, new, says in (
-        ('"version": 4', '"version": 5', "format version 5"),
-        ("web", "web\0", "test_mrr--web.json at main:6: this is damaged: it has a NUL byte"),
-        ("{\n", "version https://git-lfs.github.com/spec/v1\n", "this is a Git LFS pointer"),
-    ):
-        file = branched.baseline_file()
-        text = file.read_text("utf-8")
-        file.write_text(text.replace(old, new, 1), "utf-8")
-        git(branched.path, "commit", "-qam", "broken")
-        git(branched.path, "branch", "-f", "main")
-        file.write_text(text, "utf-8")
-        result = branched.run(*MAIN)
-        result.assert_outcomes(failed=1)
-        assert says in text_of(result)
-
-
 def test_foreign_files_in_a_folder_of_this_name_are_not_ours(branched: Project) -> None:
     branched.write("tests/baselines/load/by--web.json", '{"requests": 3}')
     branched.write("tests/baselines/load/requests.json", "3 a second")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_rankcheck import GoldenSetError, RankcheckError, Run, RunError, evaluate
+from pytest_rankcheck import GoldenSetError, RankcheckError, RunError
 from pytest_rankcheck.golden import golden_files
 from pytest_rankcheck.golden.documents import ROLES as OF_INTERACTIONS
 from pytest_rankcheck.golden.judgment_columns import ROLES
@@ -181,19 +181,3 @@ def test_hints_name_the_option_beside_the_keyword(tmp_path: Path) -> None:
 
 
 # --- cases of retrieval, with keys of their own ---------------------------------------------------
-
-
-def test_columns_of_interactions_can_be_named(tmp_path: Path) -> None:
-    golden, train = tmp_path / "web.csv", tmp_path / "train.csv"
-    golden.write_text("query_id,doc_id,relevance\nu0,d0,1\n")
-    train.write_text("customer,sku\nu0,d0\n")
-
-    def seen(**columns: str) -> float:
-        config = Config(golden=(golden,), interactions=train, columns=columns)
-        loaded = Inputs(config).golden_set(golden)
-        return evaluate(Run.from_dict({"u0": ["d0"]}), loaded).mean("SeenItems@1")
-
-    assert seen(user="customer", item="sku") == 1
-    message = r"no column 'user', 'item'. Its columns are customer, sku.*\(rankcheck_columns\)"
-    with pytest.raises(RankcheckError, match=message):
-        seen()

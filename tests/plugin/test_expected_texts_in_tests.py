@@ -73,16 +73,6 @@ def test_the_option_maps_the_answers_to_their_source(pytester: pytest.Pytester, 
     pytester.runpytest("--rankcheck-run=runs/golden.run").assert_outcomes(passed=2)
 
 
-def test_a_missing_column_is_named(pytester: pytest.Pytester) -> None:
-    options = (DOCUMENTS, 'rankcheck_doc_id = "attribute:sauce"')
-    project(pytester, {"relevance": {"faq": 1}}, *options)
-    text = pytester.runpytest().stderr.str()
-    assert "rankcheck_doc_id: doc_id=attribute:sauce: " in text
-    assert "chunks.csv has no column 'sauce', but doc_id, source, text" in text
-    project(pytester, {"relevance": {"faq": 1}}, options[1])
-    assert "needs documents= (rankcheck_documents)" in pytester.runpytest().stderr.str()
-
-
 EXPECTED = {"expected_text": ["the battery lasts ten hours", "charges in one hour"]}
 
 
@@ -117,14 +107,3 @@ def test_a_saved_run_needs_the_documents(pytester: pytest.Pytester) -> None:
     assert "expects texts, but those of run 'golden.run' are unknown" in text
     project(pytester, EXPECTED, DOCUMENTS, bound=1.0)
     pytester.runpytest(*replay).assert_outcomes(passed=1)
-
-
-def test_the_documents_have_the_texts_and_the_linter_looks_into_them(
-    pytester: pytest.Pytester,
-) -> None:
-    project(pytester, EXPECTED, DOCUMENTS, text="other=text")
-    pytester.runpytest("-k", "bound").assert_outcomes(passed=1)
-    golden = {"expected_text": "it never breaks"}
-    project(pytester, golden, DOCUMENTS, text="other=text", bound=0.0)
-    text = pytester.runpytest("--rankcheck-lint", "-v").stdout.str()
-    assert "1 expected text is in no document of the catalogue chunks.csv: it never breaks" in text

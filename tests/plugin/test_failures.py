@@ -87,15 +87,6 @@ def test_a_share_is_of_all_queries_and_rounded_down(flaky: FlakyProject) -> None
     assert "failed on 2 of 80 queries (1 may fail)" in text_of(flaky.run())
 
 
-def test_retries_come_first(flaky: FlakyProject, monkeypatch: pytest.MonkeyPatch) -> None:
-    flaky.fail(3, 5, 7, tries=1)
-    monkeypatch.setattr("time.sleep", lambda seconds: None)
-    flaky.allow(0, "rankcheck_retries = 1", 'rankcheck_retry_on = ["TimeoutError"]')
-    result = flaky.run()
-    result.assert_outcomes(passed=2)
-    assert "query failed" not in text_of(result)
-
-
 @pytest.mark.parametrize("option", [("--snapshot-update",), ("--rankcheck-approve", "why")])
 def test_nothing_is_recorded_if_a_query_failed(
     flaky: FlakyProject, option: tuple[str, ...]
@@ -111,30 +102,6 @@ def test_nothing_is_recorded_if_a_query_failed(
     (flaky.path / RECORD).unlink()
     assert why in text_of(flaky.run(*option))
     assert not (flaky.path / RECORD).exists()
-
-
-def test_rankings_of_failed_queries_are_not_compared(flaky: FlakyProject) -> None:
-    flaky.test(
-        "from pytest_rankcheck import assert_ranking_stable\n\n"
-        "def test_same(ranking_run, baseline):\n"
-        "    assert_ranking_stable(ranking_run, baseline, min_rbo=0.99)\n"
-    )
-    flaky.run("--snapshot-update").assert_outcomes(passed=1)
-    flaky.fail(3)
-    flaky.run().assert_outcomes(passed=1)
-    flaky.rank({4: 3, 5: 2})
-    flaky.run().assert_outcomes(failed=1)
-
-
-def test_a_failed_answer_is_not_kept(flaky: FlakyProject) -> None:
-    flaky.fail(3, 4, 5)
-    kept = ("--rankcheck-resume", "kept", "--rankcheck-resume-key", "1")
-    flaky.run(*kept).assert_outcomes(errors=2)
-    flaky.fail(5)
-    result = flaky.run(*kept)
-    result.assert_outcomes(passed=2)
-    assert "1 query failed" in text_of(result)
-    assert "77 of 80 queries were ranked before" in text_of(result)
 
 
 def test_seconds_are_shown_but_never_recorded(flaky: FlakyProject) -> None:

@@ -51,20 +51,3 @@ def test_a_merged_evaluation_is_gated_like_any_other(
     failed.stdout.fnmatch_lines(["*doc of query *(grade 2)*1 -> 5*"])
     assert "night" in (merged.path / "report.html").read_text("utf-8")
     assert merged.baseline_file().read_bytes() == record
-
-
-def test_a_folder_of_parts_is_a_configured_run(project: Project) -> None:
-    """``--rankcheck-run`` takes what a cluster wrote: a folder of parts."""
-    project.test("def test_it(evaluation):\n    assert evaluation.mean('RR') == 1\n")
-    folder = project.path / "runs" / "2026-11-21"
-    folder.mkdir(parents=True)
-    for number in range(2):
-        lines = [
-            f"{entry['query_id']},{next(iter(entry['relevance']))},1\n"
-            for entry in project.queries()[number::2]
-        ]
-        (folder / f"part-{number}.csv").write_text("".join(["query_id,doc_id,score\n", *lines]))
-    (folder / "_SUCCESS").write_text("")
-    project.run("--rankcheck-run", str(folder)).assert_outcomes(passed=1)
-    folder.rename(folder.with_name("web"))
-    project.run("--rankcheck-run", "runs").assert_outcomes(passed=1)

@@ -124,16 +124,6 @@ def test_jobs_that_a_plugin_shares_the_tests_among_may_warn(
     assert (result.ret, listed(result)) == (0, [deselected])
 
 
-def test_a_selection_excuses_only_what_it_leaves_out(two_gates: Project) -> None:
-    two_gates.test(SKIPPED)
-    result = two_gates.run(*MAIN, "-k", "mrr")
-    assert result.ret == 1
-    assert listed(result) == [
-        DESELECTED.replace(FILE, "tests/baselines/test_more/test_also--web.json"),
-        f"FAILED: {FILE} (RR): its test was skipped: flaky",
-    ]
-
-
 def test_a_test_session_that_was_stopped_is_not_complete(two_gates: Project) -> None:
     two_gates.write("tests/test_a_first.py", "def test_fails():\n    assert False\n")
     result = two_gates.run(*MAIN, "-x")

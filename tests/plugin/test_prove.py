@@ -138,58 +138,10 @@ def test_code_that_cannot_bear_a_harmed_ranking_is_said(
     assert ("q0" in text) is not sealed
 
 
-OTHER_SET = """
-def test_other():
-    queries = [f"o{number}" for number in range(20)]
-    golden = GoldenSet.from_dict({query: {"good": 1} for query in queries}, name="other")
-    run = Run.from_dict({query: ["good", "bad"] for query in queries})
-    assert_at_least(evaluate(run, golden), "RR", 0.9)
-"""
-
-
-def test_code_that_cannot_bear_it_does_not_keep_the_table_of_other_golden_sets(
-    shop: Project,
-) -> None:
-    shop.write("conftest.py", FRAGILE)
-    imports = "from pytest_rankcheck import GoldenSet, Run, evaluate\n"
-    shop.test(imports + TESTS.replace('["RR", "P@1"]', '["RR", "First"]') + OTHER_SET)
-    text = text_of(shop.run_apart(*PROVE, "--snapshot-update"))
-    assert "ValueError: q007 has no answer" in text
-    assert " harms on golden set 'other', and " in text
-
-
 def test_what_blocks_most_innocent_changes_is_named(shop: Project) -> None:
     shop.test(TESTS.replace('"P@1"])', '"P@1"], abs=0.001)'))
     text = text_of(shop.run(*PROVE, "--snapshot-update"))
     assert re.search(r"innocent changes +test_mrr blocks most of them, \d\d%", text)
-
-
-def test_without_the_option_nothing_is_asked(shop: Project) -> None:
-    shop.update()
-    assert HEADING not in text_of(shop.run("-v"))
-
-
-def test_a_failed_inconclusive_verdict_counts_as_blocked(shop: Project) -> None:
-    gate = 'rankcheck_gate = ["noninferior(margin=0.001, lost_answers=0)"]'
-    shop.configure(gate)
-    shop.test(TESTS.partition("def test_expectations")[0])
-    shop.update()
-    harm = "2 of 80 queries lose all their answers"
-    assert table(shop.run(*PROVE))[harm][0] == "SURVIVES"
-    shop.configure(gate, 'rankcheck_inconclusive = "fail"')
-    assert table(shop.run(*PROVE))[harm][0] == "blocked"
-
-
-def test_configured_slices_are_asked(shop: Project) -> None:
-    shop.configure('rankcheck_gate = ["tolerance(abs=0.3)"]', 'rankcheck_slices = ["locale"]')
-    shop.test(
-        TESTS.partition("def test_expectations")[0].replace("0.6", "0.1").replace("0.9", "0.1")
-    )
-    lines = [{**line, "locale": "de" if n % 2 else "en"} for n, line in enumerate(shop.queries(80))]
-    shop.golden(lines)
-    shop.update()
-    rows = table(shop.run(*PROVE))
-    assert rows["answers of locale=de halved"][1].startswith("test_mrr: RR[locale=de]")
 
 
 def test_reports_have_the_table(shop: Project) -> None:
@@ -203,9 +155,3 @@ def test_reports_have_the_table(shop: Project) -> None:
         text = (shop.path / f"r.{each}").read_text("utf-8")
         assert "what the gates would block: " in text
         assert "the first two places swapped" in text
-
-
-def test_several_processes_are_refused_at_the_start(shop: Project) -> None:
-    result = shop.run(*PROVE, "-n", "2")
-    assert result.ret == 4
-    assert "--rankcheck-prove needs one process: add -n 0" in text_of(result)

@@ -182,17 +182,6 @@ def test_several_golden_sets_and_one_of_a_test(files: Project) -> None:
     assert json.loads(record(files, golden="mobile"))["golden_set"]["queries"] == 40
 
 
-def test_runs_by_golden_set(files: Project) -> None:
-    assert files.run("--rankcheck-save-run", "runs", "-k", "floor").ret == 0
-    files.write(
-        FILE, "depth = 10\n" + GOLDEN + '[ranker]\nrun = "../runs/{golden}.jsonl"\n' + TESTS
-    )
-    files.run("-k", "floor").assert_outcomes(passed=1, deselected=1)
-    files.golden(files.queries(40), "golden/mobile.jsonl")
-    result = files.run("-k", "floor", "--rankcheck-golden", "golden/mobile.jsonl")
-    assert "runs/mobile.jsonl" in text_of(result)
-
-
 def test_fixtures_of_a_conftest_are_used_and_each_file_ranks_to_its_depth(files: Project) -> None:
     conftest = """
 import pytest
@@ -320,37 +309,7 @@ def test_a_removed_test_is_missed(files: Project) -> None:
     assert "its test is gone" in text_of(result)
 
 
-BOOSTED = """
-def search(text):
-    return [("bad", 1.0), ("good", 1.0)]
-"""
-PRESET_FILE = """
-conventions = "lightgbm"
-[test.floor]
-at_least = { "ndcg@5" = 0.8154 }
-not_regressed = "ndcg@5"
-"""
-
-
-def test_a_preset_gives_the_number_of_the_training(project: Project) -> None:
-    """Two tied rows, the relevant one second, and a query without a relevant one: 1/log2(3) and 1."""
-    project.write("engine.py", BOOSTED)
-    grades = ({"bad": 0, "good": 3}, {"bad": 0, "good": 0})
-    lines = [
-        {"query_id": f"q{place}", "query": f"t{place}", "relevance": judged}
-        for place, judged in enumerate(grades)
-    ]
-    project.golden(lines)
-    project.write("tests/test_web.rank.toml", PRESET_FILE)
-    assert project.run("--snapshot-update").ret == 0
-    result = project.run()
-    result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["*nDCG@5*0.8155*"])
-    (file,) = (project.path / "tests").rglob("*.json")
-    conventions = json.loads(file.read_text())["conventions"]
-    assert conventions["ties"] == "input"
-    assert (conventions["no_relevant"], conventions["gain"], conventions["divide"]) == (
-        "one",
-        "exponential",
-        "min",
-    )
+def test_conventions_of_the_file_are_recorded(files: Project) -> None:
+    files.write(FILE, 'conventions = "lightgbm"\n' + GOLDEN + PYTHON + TESTS)
+    files.run("--snapshot-update", "-k", "regression").assert_outcomes(passed=1, deselected=1)
+    assert json.loads(record(files))["conventions"]["no_relevant"] == "one"

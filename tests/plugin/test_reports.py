@@ -7,13 +7,10 @@ import re
 import shlex
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
 from project import CONFIGURATION, WITHOUT_AND_WITH_WORKERS, Project, text_of
 from schemas import report_schema
-
-from pytest_rankcheck.baselines.recorded_queries import RecordedQueries
 
 TESTS = """
 from pytest_rankcheck import assert_at_least, assert_not_regressed
@@ -35,42 +32,6 @@ def regressed(project: Project) -> Project:
     project.update()
     project.rank(dict.fromkeys(range(8), 3))
     return project
-
-
-def test_a_failing_test_reads_its_record_once(
-    regressed: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    of_entries, read = RecordedQueries.of_entries, []
-
-    def counted(entries: Any, metrics: Any) -> RecordedQueries:
-        read.append(len(entries))
-        return of_entries(entries, metrics)
-
-    monkeypatch.setattr(RecordedQueries, "of_entries", counted)
-    regressed.run("--rankcheck-json=r.json").assert_outcomes(passed=1, failed=1)
-    assert read == [80]
-
-
-LOGGING = """
-import json
-
-def pytest_configure(config):
-    config.pluginmanager.register(Logging(config))
-
-class Logging:
-    def __init__(self, config):
-        self.config = config
-
-    def pytest_runtest_logreport(self, report):
-        hook = self.config.hook.pytest_report_to_serializable
-        json.dumps(hook(config=self.config, report=report))
-"""
-
-
-def test_a_report_of_a_test_can_be_logged_as_json(regressed: Project) -> None:
-    regressed.write("conftest.py", LOGGING)
-    regressed.run("--rankcheck-json=r.json").assert_outcomes(passed=1, failed=1)
-    assert len(json.loads((regressed.path / "r.json").read_text("utf-8"))["gates"]) == 5
 
 
 @pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)

@@ -148,18 +148,6 @@ def test_the_record_pairs_queries_by_hashes(sealed: Project) -> None:
     assert sealed.run().ret == 0
 
 
-def test_a_query_that_is_edited_or_removed_is_lost(
-    sealed: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    changed = [{**line, "query": "zebra 99"} if n < 5 else line for n, line in enumerate(QUERIES)]
-    other = sealed.path.parent / f"{sealed.path.name}-other" / "holdout.jsonl"
-    sealed.golden(changed, str(other))
-    monkeypatch.setenv("HOLDOUT", str(other))
-    done = sealed.run(*REPORTS)
-    assert done.ret == 1
-    assert_no_secret(sealed, done)
-
-
 @pytest.mark.parametrize(
     ("path", "value"),
     [("${HOLDOUT}", None), ("${HOLDOUT}", ""), ("${HOLDOUT}/holdout.jsonl", None)],
@@ -214,28 +202,27 @@ def test_a_reference_names_no_query_either(sealed: Project) -> None:
         assert_no_secret(sealed, done)
 
 
-def test_a_set_that_cannot_be_read_says_nothing_of_its_lines(
-    sealed: Project, monkeypatch: pytest.MonkeyPatch
+OTHER_CONTENTS: dict[str, tuple[list[dict[str, Any]], str]] = {
+    "edited": ([{**line, "query": "zebra 99"} for line in QUERIES[:5]] + QUERIES[5:], ""),
+    "broken": (
+        [{**QUERIES[0], "relevance": {"zdoc-1": "zebra"}}],
+        "GoldenSetError on golden set 'holdout', which is sealed",
+    ),
+    "linted": ([*QUERIES, {**QUERIES[0], "query_id": "hidden-q99"}], "holdout.jsonl::lint <-"),
+}
+
+
+@pytest.mark.parametrize(("lines", "says"), OTHER_CONTENTS.values(), ids=OTHER_CONTENTS)
+def test_other_contents_name_nothing(
+    sealed: Project, monkeypatch: pytest.MonkeyPatch, lines: list[dict[str, Any]], says: str
 ) -> None:
     sealed.write("pyproject.toml", CONFIGURATION)
-    broken: list[dict[str, Any]] = [{**QUERIES[0], "relevance": {"zdoc-1": "zebra"}}]
-    other = Path(f"{sealed.path}-broken") / "holdout.jsonl"
-    sealed.golden(broken, str(other))
+    other = Path(f"{sealed.path}-other") / "holdout.jsonl"
+    sealed.golden(lines, str(other))
     monkeypatch.setenv("HOLDOUT", str(other))
     done = sealed.run(*REPORTS, "--rankcheck-lint")
     assert done.ret == 1
-    assert_no_secret(sealed, done)
-    assert "GoldenSetError on golden set 'holdout', which is sealed" in done.stdout.str()
-
-
-def test_the_linter_names_nothing(sealed: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    sealed.write("pyproject.toml", CONFIGURATION)
-    doubled = [*QUERIES, {**QUERIES[0], "query_id": "hidden-q99"}]
-    other = Path(f"{sealed.path}-doubled") / "holdout.jsonl"
-    sealed.golden(doubled, str(other))
-    monkeypatch.setenv("HOLDOUT", str(other))
-    done = sealed.run(*REPORTS, "--rankcheck-lint")
-    assert "holdout.jsonl::lint <-" in done.stdout.str()
+    assert says in done.stdout.str()
     assert_no_secret(sealed, done)
 
 

@@ -1,7 +1,5 @@
 """A test session whose ranker names documents in another way than the golden set."""
 
-import json
-
 import pytest
 from project import WITHOUT_AND_WITH_WORKERS, Project, text_of
 
@@ -46,29 +44,3 @@ def test_assertions_and_updates_fail_and_write_nothing(
     assert not project.baseline_file().exists()
     assert not project.baseline_file("test_stable").exists()
     assert project.baseline_file("test_stable_without_judgments").exists()
-
-
-FEW_MEET = """
-def search(text):
-    return ["doc of query 0" if text == "query 0" else "DOC OF " + text.upper()]
-"""
-
-
-def test_ids_that_hardly_meet_are_noted_in_the_summary_and_in_reports(project: Project) -> None:
-    project.test()
-    project.golden(project.queries(120))
-    project.update()
-    project.write("engine.py", FEW_MEET)
-    result = project.run("--rankcheck-json", "report.json")
-    result.assert_outcomes(failed=1)
-    text = text_of(result)
-    assert "warning: hardly any ranked document is judged:" in text
-    assert (
-        "a judged document is ranked in only 1 of the 120 queries with a relevant judgment" in text
-    )
-    assert "judge them before you decide" not in text
-    notes = json.loads((project.path / "report.json").read_text("utf-8"))["notes"]
-    assert any(note["topic"] == "unmet-ids" for note in notes)
-
-
-# --- rankcheck_doc_id ----------------------------------------------------------------------------

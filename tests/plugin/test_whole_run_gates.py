@@ -12,7 +12,6 @@ from project import Project, text_of
 
 from pytest_rankcheck import GoldenSet, assert_not_regressed
 from pytest_rankcheck.baselines.register import Defaults
-from pytest_rankcheck.reports.text.measurement_notes import evaluation_notes
 
 METRICS = ["CatalogCoverage@2", "nDCG@2"]
 WORSE = {f"u{n}": [f"d{n % 3}", "d9"] for n in range(6)}
@@ -127,18 +126,6 @@ def test_another_golden_set_needs_an_approval(shop: Shop) -> None:
     assert shop.run().passed
 
 
-def test_what_is_recorded_and_not_gated_follows_the_golden_set(shop: Shop) -> None:
-    shop.assertions = (partial(assert_not_regressed, metric="nDCG@2", abs=0.1),)
-    shop.defaults = Defaults(slices=("locale",), watched=("CatalogCoverage@2",))
-    shop.path.unlink()
-    shop.update()
-    shop.stock(users=8)
-    assert not shop.run().passed
-    shop.update()
-    assert shop.record["metrics"]["CatalogCoverage@2"]["mean"] == 0.9
-    assert shop.run().passed
-
-
 COVERAGE = """
 from pytest_rankcheck import assert_at_least
 
@@ -159,14 +146,3 @@ def test_what_is_unknown_is_noted_whichever_test_comes_first(project: Project) -
     noted = "10 of 80 ranked documents without a row"
     assert f"warning: means that may mislead: golden set 'web': {noted}" in found
     assert found.count(noted) == 1
-
-
-def test_one_ranking_for_all_queries_is_pointed_out(shop: Shop) -> None:
-    same = "all 6 queries have the same ranking: d1, d2; does the ranker read the query?"
-
-    def is_noted() -> bool:
-        return any(same in note.text for note in evaluation_notes(shop.evaluation()))
-
-    assert not is_noted()
-    shop.answer({f"u{n}": ["d1", "d2"] for n in range(6)})
-    assert is_noted()

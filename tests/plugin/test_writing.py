@@ -96,66 +96,6 @@ def test_mrr(evaluation, baseline):
     assert project.record()["metrics"]["RR"]["mean"] == 1.0
 
 
-OVERTAKEN = """
-import json, shutil
-from pathlib import Path
-import pytest
-
-@pytest.fixture
-def another_session():
-    \"\"\"Another test session writes the baseline between this one's reading and writing.\"\"\"
-    yield
-    shutil.copy("theirs.json", BASELINE)
-"""
-
-
-def overtaken(project: Project, theirs: bytes) -> None:
-    """Let another session write its record after the assertions of the test."""
-    (project.path / "theirs.json").write_bytes(theirs)
-    path = project.baseline_file().relative_to(project.path)
-    project.write("conftest.py", OVERTAKEN.replace("BASELINE", repr(str(path))))
-    project.test(
-        f"""{HEAD}
-def test_mrr(another_session, evaluation, baseline):
-    {GATE}
-"""
-    )
-
-
-def test_a_record_that_another_session_raised_is_not_lowered(project: Project) -> None:
-    project.test()
-    best = project.update()
-    project.baseline_file().unlink()
-    project.rank({**WORSE, 4: 2, 5: 2})
-    before = project.update()
-    overtaken(project, best)
-    project.rank(WORSE)  # better than what it read, worse than what is there when it writes
-    result = project.run("--snapshot-update")
-    assert before != best
-    assert project.baseline_file().read_bytes() == best
-    result.assert_outcomes(passed=1, errors=1)
-    text = text_of(result)
-    assert "another test session wrote this baseline while this test ran" in text
-    assert "to try again: pytest tests/test_ranking.py::test_mrr --snapshot-update" in text
-
-
-def test_an_approval_of_another_session_is_kept(project: Project) -> None:
-    project.test()
-    before = project.update()
-    project.rank(WORSE)
-    project.update("--rankcheck-approve", "theirs")
-    theirs = project.baseline_file().read_bytes()
-    project.baseline_file().write_bytes(before)
-    overtaken(project, theirs)
-    project.rank({**WORSE, 0: 1})
-    project.run("--snapshot-update", "--rankcheck-approve", "ours").assert_outcomes(passed=1)
-    record = project.record()
-    assert [approval["reason"] for approval in record["approvals"]] == ["theirs"], (
-        "against their record ours is an improvement"
-    )
-    assert record["metrics"]["RR"]["mean"] == pytest.approx(1 - 3 / 2 / 80)
-
-
 def test_a_baseline_without_rankings_is_compared_and_reported(project: Project) -> None:
     project.configure('rankcheck_kept_depth = "0"')
     project.test()
