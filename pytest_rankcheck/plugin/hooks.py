@@ -178,15 +178,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     items_by_inputs = {inputs_of(config): list[pytest.Item]()}
     for item in session.items:
         items_by_inputs.setdefault(inputs_for(item), []).append(item)
-    candidates = [inputs.config.candidates for inputs in items_by_inputs]
     try:
         if chosen.lint and not any(inputs.config.golden for inputs in items_by_inputs):
             _ = inputs_of(config).golden_paths
-        if chosen.leaderboard and not any(candidates):
-            raise ConfigurationError(
-                "--rankcheck-leaderboard needs candidates: set rankcheck_candidates, or "
-                "[candidate.NAME] in a rank file"
-            )
         for inputs, items in items_by_inputs.items():
             for fixture, user in users_of_our_fixtures(items).items():
                 _check_inputs(inputs, fixture, user)

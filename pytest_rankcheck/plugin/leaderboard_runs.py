@@ -42,8 +42,8 @@ def leaderboards(
             with suppress(RankcheckError):  # the ranker itself failed, and so did its tests
                 found.append(_leaderboard(session, inputs, measured, findings))
     nothing = (
-        "there is none, because no test with candidates measured a run with the fixture evaluation "
-        "on a golden set that is not sealed"
+        "there is none, because no test with candidates (rankcheck_candidates) measured a run with "
+        "the fixture evaluation on a golden set that is not sealed"
     )
     return found or [Note(Topic.LEADERBOARD, nothing)]
 

@@ -90,8 +90,6 @@ class SessionFindings:
             status = int(session.exitstatus)
             written = write_reports(config, self.findings, status, self._problems(status))
             self._lines = [*written, *_annotations(self.failures, config)]
-        if reporter is None and self._lines:
-            print(*self._lines, sep="\n")
         return result
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
