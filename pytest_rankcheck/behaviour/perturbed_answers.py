@@ -294,7 +294,7 @@ class InvarianceLimits:
         return self.max_drop is not None and -trial.gain > self.max_drop + SLACK
 
     def beyond(self, result: PerturbationResult) -> ByQuery:
-        """Return the queries that exceed a limit, or on which the ranker fails, with such trials."""
+        """Return the queries with trials that exceed a limit, or on which the ranker fails."""
         exceeding: dict[str, list[PerturbedQuery]] = {}
         for query_id, trials in result.by_query.items():
             for trial in trials:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 
-from pytest_rankcheck.errors import ConfigurationError, SessionLogError, plural, quoted
+from pytest_rankcheck.errors import ConfigurationError, SessionLogError, plural
 from pytest_rankcheck.files.file_patterns import (
     files_of_parts,
     matching_files,
@@ -50,14 +50,11 @@ class LogFiles:
         Raises:
             SessionLogError: no file matches a pattern, a folder has no parts, or a file is given
                 twice.
-            ConfigurationError: the list is empty, or something in it is not a path.
+            ConfigurationError: the list is empty.
         """
-        several = [given] if isinstance(given, (str, PathLike)) else list(given)
-        wrong = [path for path in several if not isinstance(path, (str, PathLike))]
-        if wrong or not several:
-            what = f"'{quoted(wrong[0], 60)}' is not a path" if wrong else "the list is empty"
-            raise ConfigurationError(f"path: {what}; give the paths of log files")
-        paths = list(map(Path, several))
+        paths = list(map(Path, [given] if isinstance(given, (str, PathLike)) else given))
+        if not paths:
+            raise ConfigurationError("path: the list is empty; give the paths of log files")
         parts = {path: files_of_parts(path, SessionLogError) for path in paths if _is_folder(path)}
         files = [file for path in paths for file in parts.get(path, [path])]
         return cls(paths, matching_files(files, SessionLogError))

@@ -45,9 +45,8 @@ def read_log(table: Table, options: LogOptions, problems: Problems) -> LogConten
     events, copies = _without_duplicates(events, options, problems)
     if columns.merges_rows:
         events = merged(events, problems)
-    if options.gap is not None:
-        events.frame["event"] = np.nan
-    if columns.merges_rows:
+        if options.gap is not None:
+            events.frame["event"] = np.nan
         events = in_order(events)
     check_order(events, problems)
     problems.refuse()

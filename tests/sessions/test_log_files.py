@@ -115,26 +115,7 @@ def test_what_is_not_files(parts: list[str]) -> None:
         ("logs/2027-*.jsonl", SessionLogError, r"no file matches 'logs/2027-\*.jsonl'; correct"),
         (["logs/day-9.jsonl", "logs/day-*"], SessionLogError, "day-9.jsonl is given twice"),
         ([], ConfigurationError, "the list is empty; give the paths of log files"),
-        (["logs/day-9.jsonl", 3], ConfigurationError, "'3' is not a path"),
         (["logs/day-9.jsonl", "none.jsonl"], SessionLogError, "none.jsonl: no such file"),
     ):
         with pytest.raises(error, match=message):
             SessionLog.load(path)
-
-
-def test_a_wildcard_leaves_out_what_engines_write_beside_the_parts(parts: list[str]) -> None:
-    expected = facts(SessionLog.load("logs/day-*"))
-    Path("logs/_SUCCESS").write_text("")
-    assert facts(SessionLog.load("logs/*")) == expected
-    Path(parts[0]).rename("logs/_own.jsonl")
-    assert len(SessionLog.load("logs/_own*").trails.events) > 0
-
-
-def test_rows_of_a_folder_may_have_different_keys(tmp_path: Path) -> None:
-    (tmp_path / "day=16").mkdir()
-    first, second = rows(4)[:2]
-    del first["device"], second["selected"]
-    (tmp_path / "day=16" / "part.jsonl").write_text(lines([first, second]))
-    log = SessionLog.load(tmp_path)
-    assert log.attributes("s0") == {"device": "a"}
-    assert log.events["results"].tolist() == [["a", "b", "c"]] * 2

@@ -30,18 +30,6 @@ def test_events_of_rows_with_other_keys_stay_in_order(tmp_path: Path) -> None:
     assert log.attributes("a") == {"group": "x"}
 
 
-def test_json_text_in_a_column_is_an_object_too(tmp_path: Path) -> None:
-    path = tmp_path / "log.csv"
-    path.write_text(
-        'sid,shown,more\ns1,a b,"{""click"": ""b"", ""a.b"": {""c"": 1}}"\ns1,a b,\ns2,a,no\n'
-    )
-    columns = {"session": "sid", "results": "shown", "selected": "more.click"}
-    log = SessionLog.load(path, columns=columns, attributes=["more.a.b.c"])
-    assert log.events["selected"].tolist() == [[2], [], []]
-    assert log.attributes("s1") == {"more.a.b.c": 1}
-    assert log.attributes("s2") == {}
-
-
 def test_a_dotted_name_that_no_row_has_is_an_error() -> None:
     rows = [{"sid": "s", "what": {"object": {"id": "d1"}}}]
     columns = {"session": "sid", "selected": "what.objekt.id"}
