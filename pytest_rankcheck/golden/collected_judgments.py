@@ -88,7 +88,10 @@ class CollectedJudgments:
             joined, order = joined_parts(tuple(self._codes), self._parts)
 
             def where(row: int) -> str:
-                return self._places.shown(joined.line(row))
+                line = joined.line(row)
+                if line:
+                    return self._places.shown(line)
+                return self._places.query(joined.query_at(row), 0)
 
             settled = without_repeats(joined, self.rule, where, order, self.hint)
             self.has_repeats |= len(settled) < len(joined)
@@ -111,7 +114,7 @@ class CollectedJudgments:
 
     def add(self, query_id: str, doc_id: str, grade: float, where: Place) -> None:
         """Add a judgment, which may repeat another."""
-        self.add_all(query_id, {doc_id: grade}, self._places.number(where))
+        self.add_all(query_id, {doc_id: grade}, where if isinstance(where, int) else 0)
 
     def add_all(self, query_id: str, grades: Mapping[str, float], line: int = 0) -> None:
         """Add judgments of a query, all of one line."""

@@ -116,8 +116,7 @@ def merged(parts: Sequence[Contents], contradictions: Contradictions) -> Content
             builder.see_query(Query(query_id, query.text), where)
             attributes = {**(before.attributes if before else {}), **query.attributes}
             builder.queries[query_id] = replace(builder.queries[query_id], attributes=attributes)
-            line = builder.places.number(where)
-            builder.collected.add_all(query_id, part.grades[query_id], line)
+            builder.collected.add_all(query_id, part.grades[query_id])
             for expectation in part.expectations.get(query_id, ()):
                 builder.add_expectation(expectation, where)
         builder.titles.update(part.titles)

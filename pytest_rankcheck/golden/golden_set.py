@@ -304,11 +304,8 @@ class GoldenSet(JudgedQueries):
                 f"golden set '{quoted(self.name)}' has no query {listed(unknown)}"
                 f"{suggestion(unknown[0], self._queries)}"
             )
-        why = "the list of ids is empty"
-        if chosen:
-            pairs = (f"{key}={quoted(value)}" for key, value in attributes.items())
-            none = "none" if query_ids is None else "none of these ids"
-            why = f"{none} has {', '.join(pairs)}"
+        pairs = (f"{key}={quoted(value)}" for key, value in attributes.items())
+        why = f"none has {', '.join(pairs)}" if chosen else "the list of ids is empty"
         for attribute, value in attributes.items():
             chosen &= set(self.slices(attribute).get(label_of(value), ()))
         if not chosen:

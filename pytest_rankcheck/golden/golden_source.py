@@ -32,23 +32,10 @@ class Places:
         """Whether a query without another place is named by its id."""
         self.of_queries: dict[str, Place] = {}
         """The places of queries that have one of their own."""
-        self._words: list[str] = []
-
-    def number(self, place: Place) -> int:
-        """Return a place as a number for columns: a line, or below 0 for a place in words."""
-        if isinstance(place, int):
-            return place
-        if not self._words or self._words[-1] != place:
-            self._words.append(place)
-        return -len(self._words)
 
     def shown(self, place: Place) -> str:
-        """Return a place, or its number, as text: ``web.qrels:17``."""
-        if isinstance(place, str):
-            return place
-        if place >= 0:
-            return self.numbering.place(place)
-        return self._words[-place - 1]
+        """Return a place as text: ``web.qrels:17``."""
+        return place if isinstance(place, str) else self.numbering.place(place)
 
     def query(self, query_id: str, line: int) -> str:
         """Return the place of a query, whose first judgment is at ``line``; empty if unknown."""

@@ -114,7 +114,7 @@ def test_a_judgment_list_has_ratings_as_text(file: Path, indent: int | None) -> 
          r"ratings\[0\]: the grade of document 'd' is 'x'"),
         ("elasticsearch", json.dumps(
             {"requests": [{"id": "q", "ratings": [rating("d", 1), rating("d", 2)]}]}
-        ), r"ratings\[1\]: document 'd' of query 'q' is judged twice"),
+        ), r"requests\[0\]: document 'd' of query 'q' is judged twice"),
         ("elasticsearch", '[1, 2]', "not an object"),
         ("opensearch", '{"judgmentRatings": [{"query": 5}]}', r"judgmentRatings\[0\].query: not a text"),
         ("opensearch", '{"judgmentRatings": [{"query": "q", "ratings": [{"docId": "d"}]}]}',

@@ -354,14 +354,14 @@ def test_levels_and_options_are_parsed() -> None:
 
 def test_malformed_options_are_refused() -> None:
     for line, message in {
-        "scale": "not of the form name=value",
+        "scale": "is invalid; give the lowest and the highest grade",
         "scale=3": "is invalid; give the lowest and the highest grade: scale=0..3",
-        "scale=a..b": "'scale=a..b' is invalid; give the lowest and the highest grade: scale=0..3",
-        "scale=3..0": "scale=(3.0, 0.0) is invalid; give the lowest and the highest grade",
-        "min_queries=-1": "min_queries=-1.0 is invalid; give a whole number from 1 on",
-        "min_queries=few": "'min_queries=few' is invalid; give a whole number from 1 on",
-        "scale=0..inf": "scale=(0.0, inf) is invalid; give the lowest and the highest grade",
-        "scale=-inf..3": "scale=(-inf, 3.0) is invalid",
+        "scale=a..b": "scale=('a', 'b') is invalid; give the lowest and the highest grade: scale=0..3",
+        "scale=3..0": "scale=(3, 0) is invalid; give the lowest and the highest grade",
+        "min_queries=-1": "min_queries=-1 is invalid; give a whole number from 1 on",
+        "min_queries=few": "min_queries=few is invalid; give a whole number from 1 on",
+        "scale=0..inf": "scale=(0, 'inf') is invalid; give the lowest and the highest grade",
+        "scale=-inf..3": "scale=('-inf', 3) is invalid",
         "min_queries=2.5": "min_queries=2.5 is invalid; give a whole number from 1 on",
         "no-relevent=error": "'no-relevent' is neither an option nor a rule of the linter; did you",
         "zebra=1": "neither an option nor a rule of the linter; known: scale, min_queries",

@@ -29,7 +29,7 @@ def test_an_invalid_subset_is_refused() -> None:
     for ids, attributes, message in (
         (["q1", "q99"], {}, "golden set 'web' has no query q99; did you mean 'q9'"),
         (None, {"locale": "fr"}, "no query of golden set 'web' is chosen: none has locale=fr"),
-        (["q1"], {"locale": "en"}, "is chosen: none of these ids has locale=en"),
+        (["q1"], {"locale": "en"}, "is chosen: none has locale=en"),
         (None, {"local": "de"}, "no attribute 'local'; did you mean 'locale'"),
         ([], {}, "no query of golden set 'web' is chosen: the list of ids is empty"),
         (iter(()), {}, "the list of ids is empty"),
@@ -79,7 +79,7 @@ def test_a_contradictory_merge_reports_the_place(tmp_path: Path) -> None:
     (tmp_path / "a.qrels").write_text("q 0 d 1\nr 0 d 1\n")
     (tmp_path / "b.qrels").write_text("q 0 e 1\nq 0 d 2\nr 0 d 1\n")
     one, other = (GoldenSet.load(tmp_path / name) for name in ("a.qrels", "b.qrels"))
-    with pytest.raises(GoldenSetError, match=r"b\.qrels:1: document 'd' .* judged twice, 1 and 2"):
+    with pytest.raises(GoldenSetError, match=r"a\.qrels:1: document 'd' .* judged twice, 1 and 2"):
         one.merge(other)
     merged = one.merge(other, contradictions="highest")
     assert merged.grades("q") == {"d": 2, "e": 1}

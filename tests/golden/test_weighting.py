@@ -30,12 +30,9 @@ def test_a_weighted_mean_by_hand() -> None:
     assert evaluation.mean("GMAP") == pytest.approx((0.5**3 / 3) ** 0.1)
 
 
-def test_a_note_shows_the_mean_with_and_without_weights() -> None:
+def test_a_note_says_that_weights_leave_a_gate_blind() -> None:
     evaluation = evaluate(RUN, GOLDEN.weighted("asked"))
     evaluation.mean("RR")
-    # (6 * 1 + 3 * 1/2 + 1 * 1/3) / 10, and (1 + 1/2 + 1/3) / 3
-    text = "RR is 0.7833 weighted by asked, and 0.6111 if all queries count the same"
-    assert [note.text for note in evaluation_notes(evaluation) if note.text.endswith(text)]
     text = (
         "queries is 2.2, too small: few queries carry most of the weight; a fall of the others "
         "hardly moves it; gate the set without weights too"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from pytest_rankcheck.argument_checks import is_number
+from pytest_rankcheck.argument_checks import check_whole_number, is_number
 from pytest_rankcheck.array_types import BoolArray, IntArray
 from pytest_rankcheck.errors import GoldenSetError, listed, plural, quoted, suggestion
+from pytest_rankcheck.files.plain_values import checked_number
 from pytest_rankcheck.golden.expected_text import is_unit
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.query import Query
@@ -51,10 +51,14 @@ class LintOptions:
     """The convention for queries without a relevant document."""
 
     def __post_init__(self) -> None:
-        for name, (is_valid, words) in _NUMBERS.items():
-            value = getattr(self, name)
-            if value is not None and not is_valid(value):
-                raise GoldenSetError(f"{name}={quoted(value, 60)} is invalid; give {words}")
+        check_whole_number("min_queries", self.min_queries, 1, GoldenSetError)
+        bounds: Any = () if self.scale is None else self.scale
+        is_pair = isinstance(bounds, (tuple, list)) and len(bounds) in (0, 2)
+        if not is_pair or not all(map(is_number, bounds)) or list(bounds) != sorted(bounds):
+            raise GoldenSetError(
+                f"scale={quoted(bounds, 60)} is invalid; give the lowest and the highest grade: "
+                "scale=0..3, or (0, 3) in Python"
+            )
 
     @classmethod
     def parse(cls, lines: Iterable[str], rules: Iterable[str]) -> LintOptions:
@@ -68,19 +72,11 @@ class LintOptions:
         values: dict[str, Any] = {}
         levels: dict[str, Level] = {}
         for line in lines:
-            name, equals, text = (part.strip() for part in line.partition("="))
-            if not equals:
-                raise GoldenSetError(
-                    f"'{quoted(line)}' is not of the form name=value, such as scale=0..3 or "
-                    "no-relevant=ignore"
-                )
-            if name in _NUMBERS:
-                try:
-                    bounds = [float(bound) for bound in text.split("..")]
-                except ValueError:
-                    words = _NUMBERS[name][1]
-                    raise GoldenSetError(f"'{quoted(line)}' is invalid; give {words}") from None
-                values[name] = bounds[0] if len(bounds) == 1 else tuple(bounds)
+            name, _, text = (part.strip() for part in line.partition("="))
+            if name == "scale":
+                values[name] = tuple(map(_number, text.split("..")))
+            elif name == "min_queries":
+                values[name] = _number(text)
             elif name in rule_names:
                 if text not in get_args(Level):
                     raise GoldenSetError(
@@ -89,7 +85,7 @@ class LintOptions:
                 levels[name] = text  # type: ignore[assignment]
             else:
                 problem = "neither an option nor a rule of the linter"
-                raise unknown_name(name, problem, [*_NUMBERS, *rule_names])
+                raise unknown_name(name, problem, ["scale", "min_queries", *rule_names])
         return cls(**values, levels=levels)
 
 
@@ -99,24 +95,9 @@ def unknown_name(name: str, problem: str, known: Sequence[str]) -> GoldenSetErro
     return GoldenSetError(f"'{quoted(name)}' is {problem}{hint}")
 
 
-def _is_count(value: object) -> bool:
-    return is_number(value) and 0 < float(value) < math.inf and value % 1 == 0
-
-
-def _is_scale(value: object) -> bool:
-    return (
-        isinstance(value, Sequence)
-        and len(value) == 2
-        and all(is_number(bound) and math.isfinite(bound) for bound in value)
-        and value[0] <= value[1]
-    )
-
-
-_NUMBERS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "scale": (_is_scale, "the lowest and the highest grade: scale=0..3, or (0, 3) in Python"),
-    "min_queries": (_is_count, "a whole number from 1 on"),
-}
-"""The options that are numbers, and what each may be."""
+def _number(text: str) -> float | str:
+    number = checked_number(text)
+    return text if number is None else number
 
 
 @dataclass(frozen=True, slots=True)
