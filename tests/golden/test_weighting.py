@@ -34,8 +34,8 @@ def test_a_note_says_that_weights_leave_a_gate_blind() -> None:
     evaluation = evaluate(RUN, GOLDEN.weighted("asked"))
     evaluation.mean("RR")
     text = (
-        "queries is 2.2, too small: few queries carry most of the weight; a fall of the others "
-        "hardly moves it; gate the set without weights too"
+        "queries is 2.2, too small: few queries carry most of the weight, and a fall of the others "
+        "hardly moves a mean; gate the set without weights too"
     )
     assert [note for note in evaluation_notes(evaluation) if text in note.text]
     plain = evaluate(RUN, GOLDEN)
