@@ -35,6 +35,17 @@ _COMPARED = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
+class Repeat:
+    """A repeated judgment of a document for the same query."""
+
+    query_id: str
+    doc_id: str
+    before: float
+    again: float
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
     """Some rows that were added together, from which judgments are made."""
 
@@ -63,8 +74,8 @@ class CollectedJudgments:
         """All judgments; None if something was added since they were last computed."""
         self.hint = ""
         """The end of the error about a document that is judged twice."""
-        self.has_repeats = False
-        """Whether a document was judged again for the same query."""
+        self.repeats: list[Repeat] = []
+        """All repeated judgments among the settled ones, with the same or another grade."""
 
     def _start_singles(self) -> None:
         """Forget what was added by query or one by one since the last part."""
@@ -93,8 +104,8 @@ class CollectedJudgments:
                     return self._places.shown(line)
                 return self._places.query(joined.query_at(row), 0)
 
-            settled = without_repeats(joined, self.rule, where, order, self.hint)
-            self.has_repeats |= len(settled) < len(joined)
+            settled, repeats = without_repeats(joined, self.rule, where, order, self.hint)
+            self.repeats += repeats
             self.take(settled)
             return settled
         return self._settled
@@ -194,8 +205,8 @@ def without_repeats(
     where: Callable[[int], str],
     order: IntArray | None = None,
     hint: str = "",
-) -> Judgments:
-    """Return judgments in which each document is judged once for each query.
+) -> tuple[Judgments, list[Repeat]]:
+    """Return judgments in which each document is judged once for each query, and the repeats.
 
     Args:
         judgments: judgments in which documents may be judged several times for a query.
@@ -206,28 +217,29 @@ def without_repeats(
     """
     first_of = _repeated_rows(judgments)
     if not first_of:
-        return judgments
-    grades = judgments.grades.copy()
+        return judgments, []
+    grades, repeats = judgments.grades.copy(), []
     rows = np.array(list(first_of), np.int64)
     if order is not None:
         rows = rows[np.argsort(order[rows])]
     for row, (query_id, doc_id, again) in zip(rows.tolist(), judgments.rows_at(rows), strict=True):
         first = first_of[row]
-        before = grades[first]
-        if before != again and rule == "error":
+        repeat = Repeat(query_id, doc_id, float(grades[first]), again, where(row))
+        if repeat.before != again and rule == "error":
             raise GoldenSetError(
-                f"{where(row)}: document '{quoted(doc_id)}' of query '{quoted(query_id)}' is "
-                f"judged twice, {before:g} and {again:g}; keep one of them, or choose "
+                f"{repeat.where}: document '{quoted(doc_id)}' of query '{quoted(query_id)}' is "
+                f"judged twice, {repeat.before:g} and {again:g}; keep one of them, or choose "
                 "the one that counts, such as contradictions='highest' "
                 f"(rankcheck_contradictions){hint}"
             )
-        if rule == "last" or (rule == "highest" and again > before):
+        if rule == "last" or (rule == "highest" and again > repeat.before):
             grades[first] = again
+        repeats.append(repeat)
     is_new = np.ones(len(judgments), np.bool_)
     is_new[rows] = False
     starts = starts_of(judgments.counts(is_new))
     kept = replace(judgments, grades=grades)
-    return kept.of_rows(judgments.query_ids, starts, np.flatnonzero(is_new))
+    return kept.of_rows(judgments.query_ids, starts, np.flatnonzero(is_new)), repeats
 
 
 def _repeated_rows(judgments: Judgments) -> dict[int, int]:

@@ -71,6 +71,7 @@ class ContentsBuilder:
             source=self.source,
             places=self.places,
             has_grade_map=self.reader.has_map,
+            repeats=() if has_several else self.collected.repeats,
             by_text=frozenset(self.by_text),
             titles=self.titles,
             candidates=self.candidates,

@@ -39,9 +39,10 @@ def with_mapped_ids(contents: Contents, rule: DocIdRule | None) -> Contents:
     columns = contents.judgments
     ids = [each if is_unit(each) else to_id(each) for each in columns.documents.texts()]
     mapped = replace(columns, documents=HeldIds(ids))
+    known = [replace(each, doc_id=to_id(each.doc_id)) for each in contents.repeats]
     contradictions = contents.source.contradictions
     try:
-        judgments = without_repeats(mapped, contradictions, contents.shown_place)
+        judgments, repeats = without_repeats(mapped, contradictions, contents.shown_place)
         expectations = _expectations(contents, to_id)
     except GoldenSetError as error:
         raise GoldenSetError(f"after doc_id={quoted(to_id.name)}: {error}") from None
@@ -52,6 +53,7 @@ def with_mapped_ids(contents: Contents, rule: DocIdRule | None) -> Contents:
     return replace(
         contents,
         judgments=judgments,
+        repeats=[*known, *repeats],
         doc_id=to_id,
         titles=titles,
         candidates=_candidates(contents.candidates, to_id),

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_rankcheck.document_ids import DocIdMap
+    from pytest_rankcheck.golden.collected_judgments import Repeat
     from pytest_rankcheck.golden.documents import Documents, Interactions
     from pytest_rankcheck.golden.expectation import Expectation
 
@@ -47,6 +48,8 @@ class Contents:
     places: Places = field(default_factory=Places)
     has_grade_map: bool = False
     """Whether the judgments had codes or no grades, which were mapped to grades."""
+    repeats: Sequence[Repeat] = ()
+    """All repeated judgments, with the same or another grade."""
     by_text: frozenset[str] = frozenset()
     """The queries whose judged documents are expected texts."""
     titles: Mapping[str, str] = field(default_factory=dict)
@@ -87,6 +90,7 @@ class Contents:
             judgments=self.judgments.arranged(chosen),
             queries={each: queries[each] for each in chosen if each in queries},
             by_text=self.by_text & among,
+            repeats=[repeat for repeat in self.repeats if repeat.query_id in among],
             candidates=self.candidates.take(chosen),
             expectations={each: expectations[each] for each in chosen if each in expectations},
         )

@@ -293,7 +293,7 @@ class _ExtraColumns:
         wanted = self._builder.source.attributes
         of_query = repeated_rows(self._queries)
         of_document: dict[tuple[str, str | None], list[int]] = {}
-        if self._builder.collected.has_repeats or self._is_marked:
+        if self._builder.collected.repeats or self._is_marked:
             rows = repeated_rows(zip(self._queries, self._documents, strict=True))
             of_document = {pair: places for pair, places in rows.items() if pair[1] is not None}
         columns: dict[str, tuple[Sequence[object], bool | None]] = {}

@@ -135,7 +135,7 @@ class Inputs:
             raise _missing("session_log")
         return _present("session log", self.config.sessions, "sessions")
 
-    def golden_set(self, path: Path) -> GoldenSet:
+    def golden_set(self, path: Path, contradictions: str | None = None) -> GoldenSet:
         """Return the golden set at ``path``, read as configured.
 
         If several sets are configured, one may lack an attribute that another has, and one may have
@@ -143,6 +143,7 @@ class Inputs:
 
         Args:
             path: the file or folder.
+            contradictions: overrides the configured rule for a document that is judged twice.
 
         Raises:
             GoldenSetError: it cannot be read, or a column by which `rankcheck_slices` gates is not
@@ -160,7 +161,7 @@ class Inputs:
             grades=config.grades,
             columns=own._columns(path, [config.run] if config.run else [], _OF_RUNS),
             split=config.split,
-            contradictions=config.contradictions,
+            contradictions=contradictions or config.contradictions,
             attributes=config.attributes or None,
             scale=config.scale,
             is_shared=any(other != path for other in config.golden),
@@ -339,7 +340,11 @@ class Inputs:
         with _named("rankcheck_lint"):
             names = [rule.name for rule in all_rules()]
             options = LintOptions.parse(self.config.lint_lines, names)
-        return replace(options, no_relevant=self.conventions.no_relevant)
+        options = replace(options, no_relevant=self.conventions.no_relevant)
+        if self.config.contradictions == "error":
+            return options
+        # A project that configures which of two grades counts is not stopped by them.
+        return replace(options, levels={"contradictory-judgment": "warning", **options.levels})
 
 
 def _missing(fixture: str) -> ConfigurationError:

@@ -21,10 +21,13 @@ if TYPE_CHECKING:
 
 
 def lint_of(inputs: Inputs, path: Path) -> tuple[GoldenSet, Sequence[LintFinding]]:
-    """Return a golden set and the findings of the linter."""
+    """Return a golden set and the findings of the linter.
+
+    A golden set that contradicts itself is still linted; only a gate refuses to read it.
+    """
     from pytest_rankcheck.golden.lint.linter import findings_of
 
-    golden = inputs.golden_set(path)
+    golden = inputs.golden_set(path, "first")
     return golden, findings_of(golden, inputs.lint_options())
 
 
@@ -47,7 +50,7 @@ class _LintItem(pytest.Item):
     """The test of a golden set: fails on errors, shows warnings in the summary."""
 
     def runtest(self) -> None:
-        """Load the set and lint it."""
+        """Load the set, contradictions and all, and lint it."""
         from pytest_rankcheck.reports.text.lint_text import lint_notes, lint_text
 
         golden, findings = lint_of(inputs_of(self.config), self.path)

@@ -93,9 +93,9 @@ def test_lint(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lint", "web.jsonl"]) == 0
     out = capsys.readouterr().out
     assert "golden set 'web' (40 queries): 0 errors" in out
-    (folder / "two.csv").write_text('query_id,doc_id,relevance\na,"x\ty",1\n', "utf-8")
-    assert main(["lint", "web.jsonl", "two.csv"]) == 1
-    assert "broken-id" in capsys.readouterr().out
+    (folder / "two.qrels").write_text("a 0 x 1\na 0 x 2\n", "utf-8")
+    assert main(["lint", "web.jsonl", "two.qrels"]) == 1
+    assert "contradictory-judgment" in capsys.readouterr().out
 
 
 BROKEN = {

@@ -135,7 +135,11 @@ def test_the_linter_has_the_configured_options(
     ini = folder / "pytest.ini"
     ini.write_text("[pytest]\nrankcheck_lint = scale=0..1\n", "utf-8")
     assert main(["lint", "web.jsonl"]) == 1
-    assert "  (error)  " in capsys.readouterr().out
+    assert "grade-off-scale (error): web.jsonl:1" in capsys.readouterr().out
+    (folder / "two.qrels").write_text("a 0 x 1\na 0 x 2\n", "utf-8")
+    ini.write_text("[pytest]\nrankcheck_contradictions = last\n", "utf-8")
+    assert main(["lint", "two.qrels"]) == 0
+    assert "contradictory-judgment" in capsys.readouterr().out
 
 
 def test_no_golden_set_or_several_are_an_error(

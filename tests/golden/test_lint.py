@@ -141,6 +141,25 @@ def test_a_broken_id_is_shown_with_its_place(tmp_path: Path) -> None:
     assert found.places == (f"{tmp_path / 'web.csv'}:3",)
 
 
+def test_a_duplicate_judgment(tmp_path: Path) -> None:
+    golden = loaded(tmp_path, "q 0 d 1\nr 0 d 1\nq 0 d 1\nq 0 e 0\nq 0 e 0\n")
+    found = finding(golden, "repeated-judgment")
+    assert found.query_ids == ("q",)
+    assert found.what == "2 duplicate judgments: document 'd' of query 'q', again"
+    assert [place.rpartition(":")[2] for place in found.places] == ["3", "5"]
+    assert "web.qrels:3" in found.message
+    assert finding(golden.subset(["r"]), "repeated-judgment") is None
+    assert finding(golden, "contradictory-judgment") is None
+
+
+def test_contradictory_grades(tmp_path: Path) -> None:
+    golden = loaded(tmp_path, "q 0 d 1\nq 0 d 2\n", contradictions="first")
+    found = finding(golden, "contradictory-judgment")
+    assert found.what.endswith("document 'd' of query 'q', 1 and 2")
+    assert found.places[0].endswith("web.qrels:2")
+    assert finding(golden, "repeated-judgment") is None
+
+
 def test_a_grade_off_the_scale(tmp_path: Path) -> None:
     golden = loaded(tmp_path, "q 0 a 1\nq 0 b 9\nr 0 a -1\nr 0 b 3\n")
     found = finding(golden, "grade-off-scale", scale=(0, 3))

@@ -148,6 +148,8 @@ def test_a_rule_for_contradictions_decides(rule: Any, grade: int, tmp_path: Path
     assert golden.grades("q1") == {"a": grade, "b": 9}
     finding = golden.lint(scale=(0, 3), rules=["grade-off-scale"])[0]
     assert finding.places[0].endswith("chunks.qrels:4"), "places follow the judgments"
+    (repeated,) = golden.lint(rules=["contradictory-judgment"])
+    assert repeated.places == (f"{path}:2", f"{path}:3")
 
 
 def test_titles_candidates_and_expectations_are_mapped(tmp_path: Path) -> None:

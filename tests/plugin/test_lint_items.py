@@ -37,7 +37,9 @@ def test_errors_fail_and_warnings_are_shown(pytester: pytest.Pytester, golden: P
             "golden/web.qrels::lint FAILED*",
             "golden/mobile.jsonl::lint PASSED*",
             "*lint of golden set web.qrels*",
-            "golden?web.qrels:2: document 'a' of query 'q' is judged twice, 1 and 2; keep one *",
+            "golden set 'web' (1 query): 1 error, 1 warning",
+            "  contradictory-judgment (error): golden?web.qrels:2",
+            "    1 judgment contradicts another: *",
             "lint of golden set 'mobile':",
             "  warning no-relevant: 1 query without a relevant document: m*mobile.jsonl:1)",
         ]

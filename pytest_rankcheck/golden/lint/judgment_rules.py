@@ -1,4 +1,4 @@
-"""Lint rules for judgments: missing, with odd grades, or against the expectations."""
+"""Lint rules for judgments: repeated, missing, with odd grades, or against the expectations."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, IntArray
 from pytest_rankcheck.errors import listed, plural, quoted
+from pytest_rankcheck.golden.collected_judgments import Repeat
 from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.lint.lint_rule import Linted, LintFinding, rule
 
@@ -28,6 +29,48 @@ _FATES = {
 """How queries without a relevant document count, by the convention `no_relevant`."""
 _LEAST_JUDGMENTS = 20
 """Fewer judgments say too little about which grade is rare."""
+
+
+@rule("error")
+def contradictory_judgment(linted: Linted) -> LintFinding | None:
+    """A document that is judged twice for a query, with different grades."""
+    repeats = [repeat for repeat in linted.contents.repeats if repeat.before != repeat.again]
+    return _repeated(
+        repeats,
+        f"{plural(len(repeats), 'judgment contradicts', 'judgments contradict')} another",
+        "Which of the two counts, and so the metric, depends on the tool that reads the file",
+        "keep one of them, or choose which counts with contradictions=",
+    )
+
+
+@rule("warning")
+def repeated_judgment(linted: Linted) -> LintFinding | None:
+    """A document that is judged twice for a query, with the same grade."""
+    repeats = [repeat for repeat in linted.contents.repeats if repeat.before == repeat.again]
+    return _repeated(
+        repeats,
+        plural(len(repeats), "duplicate judgment"),
+        "It counts once here, but twice in tools that count lines",
+        "remove the second",
+    )
+
+
+def _repeated(repeats: list[Repeat], what: str, why: str, remedy: str) -> LintFinding | None:
+    """Return the result about repeated judgments; None without any."""
+    if not repeats:
+        return None
+    first = repeats[0]
+    pair = "again"
+    if first.before != first.again:
+        pair = f"{first.before:g} and {first.again:g}"
+    example = f"document '{quoted(first.doc_id)}' of query '{quoted(first.query_id)}', {pair}"
+    return LintFinding(
+        query_ids=tuple(dict.fromkeys(repeat.query_id for repeat in repeats)),
+        what=f"{what}: {example}",
+        why=why,
+        remedy=remedy,
+        places=tuple(repeat.where for repeat in repeats),
+    )
 
 
 @rule("error")
