@@ -13,9 +13,9 @@ import pandas as pd
 from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.files.plain_values import is_blank, plain_value
 from pytest_rankcheck.files.table_batches import Column
+from pytest_rankcheck.sessions.event_times import Clock
 from pytest_rankcheck.sessions.log_cells import (
     Cells,
-    Clock,
     converted,
     id_lists,
     is_absent,

@@ -25,7 +25,7 @@ from pytest_rankcheck.errors import (
 )
 from pytest_rankcheck.files.plain_values import as_flag, is_missing
 from pytest_rankcheck.files.table_batches import Column
-from pytest_rankcheck.sessions.log_cells import TimeUnit
+from pytest_rankcheck.sessions.event_times import TimeUnit
 
 SelectionsWhere = Mapping[str, Sequence[object]] | Literal["all"]
 """``{column: values}`` of the rows that are selections, or ``"all"``."""

@@ -15,7 +15,7 @@ from pytest_rankcheck.array_types import BoolArray, IntArray
 from pytest_rankcheck.errors import SessionLogError, listed, plural, quoted
 from pytest_rankcheck.files.table_batches import Table, collector_paused
 from pytest_rankcheck.sessions.event_frames import ATTRIBUTE, Events, Normaliser
-from pytest_rankcheck.sessions.log_cells import EPOCH
+from pytest_rankcheck.sessions.event_times import EPOCH
 from pytest_rankcheck.sessions.log_columns import LogColumns
 from pytest_rankcheck.sessions.log_contents import LogContents
 from pytest_rankcheck.sessions.log_options import LogOptions

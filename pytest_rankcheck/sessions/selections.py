@@ -12,14 +12,8 @@ import pandas as pd
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.errors import SessionLogError, plural, quoted
 from pytest_rankcheck.files.table_batches import Column
-from pytest_rankcheck.sessions.log_cells import (
-    Cells,
-    Clock,
-    Errors,
-    id_lists,
-    numbers,
-    rank_lists,
-)
+from pytest_rankcheck.sessions.event_times import Clock
+from pytest_rankcheck.sessions.log_cells import Cells, Errors, id_lists, numbers, rank_lists
 from pytest_rankcheck.sessions.log_problems import Problems
 
 LARGEST = 2**31

@@ -23,9 +23,9 @@ from pytest_rankcheck.files.table_batches import Column, Table
 from pytest_rankcheck.files.tables import read_table
 from pytest_rankcheck.files.text_files import JoinedNumbering
 from pytest_rankcheck.sessions.event_frames import FrameLike
+from pytest_rankcheck.sessions.event_times import Clock
 from pytest_rankcheck.sessions.log_cells import (
     Cells,
-    Clock,
     Errors,
     converted,
     id_lists,
