@@ -189,10 +189,10 @@ class LogColumns:
                     f"{self._problems.source} has no column '{quoted(column)}'"
                     f"{suggestion(column, columns)}; it has {listed(columns, 12)}"
                 )
-        first = self._problems.place_of_first("no session")
-        if first is not None and not self._has("session"):
+        if columns and not self._has("session"):
+            source = self._problems.source
             raise SessionLogError(
-                f"{first}: there is no session column; the columns are {listed(columns, 12)}. "
+                f"{source}: there is no session column; the columns are {listed(columns, 12)}. "
                 "Name it session_id, or pass columns={'session': ...}; if there are only users, "
                 "name their column, and split what they did by pauses: session_gap='30min'"
             )

@@ -57,8 +57,6 @@ class Problems:
         self.notes: list[str] = []
         """What was unusual in the sources of the rows, as sentences."""
         self._counts: Counter[str] = Counter()
-        self._first: dict[str, int] = {}
-        """The position of the first row with each kind of problem."""
         self._examples: list[tuple[int, str]] = []
 
     def place(self, position: int) -> str:
@@ -75,7 +73,6 @@ class Problems:
             text: what is wrong with the row, and what to do.
         """
         self._counts[reason] += 1
-        self._first[reason] = min(position, self._first.get(reason, position))
         if session is None:
             self.lost_rows += 1
         else:
@@ -84,10 +81,6 @@ class Problems:
         insort(self._examples, (position, text))  # the first in the file
         del self._examples[_EXAMPLES:]
 
-    def place_of_first(self, reason: str) -> str | None:
-        """Return the place of the first row with a kind of problem; None without one."""
-        return self.place(self._first[reason]) if reason in self._first else None
-
     @property
     def examples(self) -> Sequence[str]:
         """Descriptions of the first problems in the file, with their places."""
@@ -95,11 +88,8 @@ class Problems:
 
     @property
     def reasons(self) -> Mapping[str, int]:
-        """How many rows cannot be used, by reason: in the order of their first rows."""
-        return {
-            reason: self._counts[reason]
-            for reason in sorted(self._first, key=self._first.__getitem__)
-        }
+        """How many rows cannot be used, by reason."""
+        return dict(self._counts)
 
     def refuse(self) -> None:
         """Reject the log if it has problems and is read strictly.

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from pytest_rankcheck.array_types import BoolArray, IntArray
-from pytest_rankcheck.errors import SessionLogError, listed, plural, quoted
+from pytest_rankcheck.errors import SessionLogError, listed, plural
 from pytest_rankcheck.files.table_batches import Table, collector_paused
 from pytest_rankcheck.sessions.event_frames import ATTRIBUTE, Events, Normaliser
 from pytest_rankcheck.sessions.event_times import EPOCH
@@ -22,8 +22,6 @@ from pytest_rankcheck.sessions.log_options import LogOptions
 from pytest_rankcheck.sessions.log_problems import Problems
 from pytest_rankcheck.sessions.searches import merged
 
-_MUCH = 0.05
-"""If more than this share of sessions is set aside, there is a warning."""
 _SECOND_RANKS = 10
 """With at least this many selections of the second result and none of the first, ranks are
 doubtful: if people selected the first at least as often, the probability would be 0.5 ** 10, below
@@ -41,7 +39,7 @@ def read_log(table: Table, options: LogOptions, problems: Problems) -> LogConten
     columns = LogColumns(options, problems)
     events = _events(table, columns, options, problems)
     events = _with_sessions(events, columns, options, problems)
-    attributes, varying = _attributes(events, options, problems)
+    attributes, varying = _attributes(events)
     events, copies = _without_duplicates(events, options, problems)
     if columns.merges_rows:
         events = merged(events, problems)
@@ -65,7 +63,7 @@ def read_log(table: Table, options: LogOptions, problems: Problems) -> LogConten
         raise SessionLogError(f"{problems.source}: no session is left; {why}")
     notes = [*problems.notes]
     if set_aside:
-        notes.append(f"{set_aside}{_warning(set_aside.sessions, len(kept))}")
+        notes.append(str(set_aside))
     if copies:
         notes.append(f"{plural(copies, 'identical row')} dropped")
     if is_large.any():
@@ -132,12 +130,10 @@ def _with_sessions(
     return in_order(events)
 
 
-def _attributes(
-    events: Events, options: LogOptions, problems: Problems
-) -> tuple[Sequence[Mapping[str, object]], Sequence[str]]:
+def _attributes(events: Events) -> tuple[Sequence[Mapping[str, object]], Sequence[str]]:
     """Return the attributes of each session, and the columns that change within a session.
 
-    The columns are removed from the events. A requested attribute that changes is a problem.
+    The columns are removed from the events.
     """
     frame, session = events.frame, events.column("session")
     found: list[dict[str, object]] = [{} for _ in events.session_ids]
@@ -149,15 +145,8 @@ def _attributes(
         owners, firsts = np.unique(session[rows], return_index=True)
         first = np.full(len(found), -1)
         first[owners] = rows[firsts]
-        changes = rows[codes[rows] != codes[first[session[rows]]]]
-        if len(changes):
+        if (codes[rows] != codes[first[session[rows]]]).any():
             varying.append(name)
-            if name in (options.attributes or ()):
-                text = (
-                    f"the attribute '{quoted(name)}' changes; an attribute must be constant within "
-                    "a session"
-                )
-                events.note({int(changes[0]): text}, problems, "attribute changes")
             continue
         cells = values.to_numpy(dtype=object)[rows[firsts]].tolist()
         for owner, cell in zip(owners.tolist(), cells, strict=True):
@@ -196,17 +185,6 @@ def _without_duplicates(
             )
         events.note(texts, problems, "identical row")
     return events.taken(np.setdiff1d(np.arange(len(events)), copies)), len(copies)
-
-
-def _warning(aside: int, kept: int) -> str:
-    """Return a warning if so many sessions were set aside that means may mislead; else ""."""
-    share = aside / (aside + kept)
-    if share <= _MUCH:
-        return ""
-    return (
-        f"; that is {share:.0%} of all sessions: the rest may be different, and its means may not "
-        "represent the whole log"
-    )
 
 
 def _doubtful_ranks(events: Events, first_rank: int | None) -> str:

@@ -56,7 +56,7 @@ def test_a_broken_array(tmp_path: Path) -> None:
     for text, message in (
         ('[\n  {"session_id": "a"},\n  {"session_id": }\n]', "log.json:3: not JSON: Expecting value"),
         ("[]", "log.json is empty; a log needs at least one event"),
-        ('[{"query": "a"}]', "log.json, row 1: there is no session column"),
+        ('[{"query": "a"}]', "log.json: there is no session column"),
     ):  # fmt: skip
         file = tmp_path / "log.json"
         file.write_text(text)
