@@ -190,15 +190,11 @@ def conventions_for(run: Run, golden: GoldenSet, given: Conventions | str | None
             replay differs from the golden set's.
     """
     chosen = Conventions.of(given)
-    if chosen.reading:
-        raise ConfigurationError(
-            f"reading={quoted(chosen.reading)} does not fit a golden set; it is for session logs"
-        )
     replay = golden.replay.convention if golden.replay else ""
-    if chosen.replay not in (replay, ""):
+    if chosen.reading or chosen.replay not in (replay, ""):
         raise ConfigurationError(
-            f"replay={quoted(chosen.replay)} does not fit golden set '{quoted(golden.name)}'; "
-            "choose the propensity in SessionLog.to_golden_set"
+            "reading and replay are decided where a session log is read or replayed; give neither "
+            f"for golden set '{quoted(golden.name)}'"
         )
     for name in ("ties", "duplicates"):
         of_choice, of_run = getattr(chosen, name), getattr(run, name)

@@ -102,20 +102,16 @@ class Evaluation:
             name: what messages and records call the run.
 
         Raises:
-            RunError: there are no parts, or not the expected ones; a query is in two parts; parts
-                have another golden set, version or convention; or as in `evaluate`.
-            ConfigurationError: ``parts`` contains something else.
+            RunError: the parts are not the expected ones; a query is in two parts; parts have
+                another golden set, version or convention; or as in `evaluate`.
+            ConfigurationError: there are no parts, or ``parts`` contains something else.
         """
         some = list(parts)
-        if not some:
-            raise RunError(
-                "there are no parts to merge; give those from evaluate_part(path, golden)"
-            )
         foreign = [part for part in some if not hasattr(part, "merged")]
-        if foreign:
+        if foreign or not some:
             raise ConfigurationError(
-                f"parts: {quoted(repr(foreign[0]), 60)} is not a part; make each part with "
-                "evaluate_part(path, golden)"
+                f"parts={quoted((foreign or some)[:1], 60)}: give those that evaluate_part(path, "
+                "golden) returns, at least one"
             )
         wanted = expected if expected is None or isinstance(expected, int) else list(expected)
         if wanted is not None and not wanted:

@@ -166,22 +166,16 @@ def evaluate_part(
 
 def _refuse_other_origins(parts: Sequence[EvaluationPart], golden: GoldenSet) -> None:
     """Refuse parts with another golden set, other conventions or another version."""
-    here = {
-        "golden": golden.fingerprint,
-        "scale": golden.scale,
-        "version": pytest_rankcheck.__version__,
-    }
-    wanted = {**parts[0].origin, **here}
+    here = {"golden": golden.fingerprint, "scale": golden.scale}
+    wanted = {**parts[0].origin, **here, "version": pytest_rankcheck.__version__}
     for part in parts:
         for name, common in wanted.items():
             own = part.origin[name]
             if own != common:
-                other = f"golden set '{quoted(golden.name)}' here"
-                other = other if name in here else f"part '{quoted(parts[0].name)}'"
                 raise RunError(
-                    f"part '{quoted(part.name)}' was not evaluated in the same way as {other}: "
-                    f"{name} is '{quoted(own)}', not '{quoted(common)}'; evaluate all parts with "
-                    "the same golden set, options and version of pytest-rankcheck"
+                    f"part '{quoted(part.name)}' was not evaluated as others, or as here: {name} "
+                    f"is '{quoted(own)}', not '{quoted(common)}'; evaluate all parts with the same "
+                    "golden set, options and version of pytest-rankcheck"
                 )
 
 
@@ -193,11 +187,11 @@ def _refuse_split_queries(parts: Sequence[EvaluationPart]) -> None:
         if repeated:
             query_id, first = repeated[0], first_part[repeated[0]]
             raise RunError(
-                f"query '{quoted(query_id)}' is in part {first} ('{quoted(parts[first - 1].name)}')"
-                f" and part {number} ('{quoted(part.name)}') "
-                f"({plural(len(repeated), 'such query', 'such queries')} in all): the run was cut "
-                "within queries, a part was given twice, or these are parts of two runs. Partition "
-                "by query, so that all rows of a query are in one part"
+                f"parts {first} ('{quoted(parts[first - 1].name)}') and {number} "
+                f"('{quoted(part.name)}') share {plural(len(repeated), 'query', 'queries')}, such "
+                f"as '{quoted(query_id)}': the run was cut within queries, a part was given twice, "
+                "or these are parts of two runs. Partition by query, so that all rows of a query "
+                "are in one part"
             )
         first_part.update(dict.fromkeys(part.hits, number))
 

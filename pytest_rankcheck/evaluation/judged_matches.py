@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise, repeat
+from itertools import chain, repeat
 from operator import itemgetter
 from typing import Any
 
@@ -139,9 +139,6 @@ def _of_like_lengths(lengths: IntArray) -> Iterator[IntArray]:
 _SPARSE = 8
 """If there are fewer judged than ranked documents by this factor, the judged ones are looked up
 among the ranked ones; otherwise the other way round."""
-_FEW = 3
-"""Up to this many judged documents are searched for in a list that is known to have no
-duplicates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,57 +285,23 @@ class HeldJoin:
         columns = self._columns
         lengths = np.diff(columns.starts)
         counts = np.append(np.diff(self._judgments.starts), 0)[self._codes]
-        are_distinct = columns.are_dicts or self._held.are_distinct
-        documents = self._groups if are_distinct else list(map(set, self._groups))
-        sizes = np.fromiter(map(len, documents), np.int64, len(counts))
-        doubtful = np.flatnonzero(sizes < lengths).tolist()
+        doubtful: list[int] = []
+        if not columns.are_dicts and not self._held.are_distinct:
+            sizes = np.fromiter(map(len, map(set, self._groups)), np.int64, len(counts))
+            doubtful = np.flatnonzero(sizes < lengths).tolist()
         is_open = (counts > 0) & (lengths > 0)
         is_open[doubtful] = False
+        if not columns.are_dicts:
+            return Matches(*self._looked_up(np.flatnonzero(is_open)), doubtful)
         is_few = is_open & (counts * _SPARSE <= lengths)
-        if columns.are_dicts:
-            few, is_tied = self._found_in_dicts(np.flatnonzero(is_few))
-            is_few &= ~is_tied
-        else:
-            is_few = is_open & (counts <= _FEW) | is_few & (not are_distinct)
-            few = self._found_in_lists(np.flatnonzero(is_few), documents)
-        many = self._looked_up(np.flatnonzero(is_open & ~is_few))
+        few, is_tied = self._found_in_dicts(np.flatnonzero(is_few))
+        many = self._looked_up(np.flatnonzero(is_open & ~(is_few & ~is_tied)))
         if not len(few[0]) or not len(many[0]):
-            places, rows, judged = few if len(few[0]) else many
-            return Matches(places, rows, judged, doubtful)
+            return Matches(*(few if len(few[0]) else many))
         places, rows = (np.concatenate([few[at], many[at]]) for at in (0, 1))
         judged = np.concatenate([few[2], many[2]])
         order = np.argsort(places, kind="stable")
-        return Matches(places[order], rows[order], judged[order], doubtful)
-
-    def _judged_documents(self, places: IntArray) -> tuple[IntArray, IntArray, list[str]]:
-        """Return the rows of the judgments of some queries, where each begins, and their ids."""
-        judged, begins = id_columns.rows_of_groups(self._judgments.starts, self._codes[places])
-        return judged, begins, self._judgments.documents.texts(judged)
-
-    def _known_of(self, judged: IntArray) -> FloatArray:
-        return judged.astype(np.float64) if self._as_rows else self._judgments.grades[judged]
-
-    def _found_in_lists(self, places: IntArray, documents: Sequence[Container[str]]) -> _Found:
-        """Return the matches of some queries, whose judged documents are searched for in lists.
-
-        Args:
-            places: the queries.
-            documents: those of each query, if that is quicker to search than a long list.
-        """
-        judged, begins, docs = self._judged_documents(places)
-        found = list[tuple[int, int, int]]()
-        bounds = pairwise(begins.tolist())
-        for place, start, (first, last) in zip(
-            places.tolist(), self._columns.starts[places].tolist(), bounds, strict=True
-        ):
-            group, own = self._groups[place], documents[place]
-            found += [
-                (place, start + [*group].index(doc), at)
-                for at, doc in enumerate(docs[first:last], first)
-                if doc in own
-            ]
-        of_places, rows, at = np.array(found, np.int64).reshape(-1, 3).T
-        return of_places, rows, self._known_of(judged[at])
+        return Matches(places[order], rows[order], judged[order])
 
     def _found_in_dicts(self, places: IntArray) -> tuple[_Found, BoolArray]:
         """Return the matches of some queries, whose judged documents are looked up in dicts.
@@ -346,8 +309,8 @@ class HeldJoin:
         A dict gives a score, and the order gives the row with that score. Also return ``[S]`` which
         queries have a score that several rows share; these have no matches.
         """
-        judged, begins, docs = self._judged_documents(places)
-        counts = np.diff(begins)
+        judged, begins = id_columns.rows_of_groups(self._judgments.starts, self._codes[places])
+        docs, counts = self._judgments.documents.texts(judged), np.diff(begins)
         groups = map(repeat, map(self._groups.__getitem__, places.tolist()), counts.tolist())
         scores = map(dict.get, chain.from_iterable(groups), docs, repeat(np.nan))
         own = np.fromiter(scores, np.float64, len(docs))
@@ -357,7 +320,9 @@ class HeldJoin:
         is_tied = np.zeros(len(self._groups), dtype=np.bool_)
         is_tied[of_places[are_tied]] = True
         kept = ~is_tied[of_places]
-        return (of_places[kept], rows[kept], self._known_of(judged[at[kept]])), is_tied
+        found = judged[at[kept]]
+        known = found.astype(np.float64) if self._as_rows else self._judgments.grades[found]
+        return (of_places[kept], rows[kept], known), is_tied
 
     def _looked_up(self, places: IntArray) -> _Found:
         """Return the matches of some queries, whose documents are looked up among the judged ones.

@@ -159,20 +159,17 @@ class Source(ABC):
         return ""
 
     @property
-    def why_no_ties(self) -> str:
-        """Why tied scores are not known without reading a large file, and what to do.
-
-        A sentence about the run; empty if they are known.
-        """
-        return ""
-
-    def tied(self, k: int | None) -> Sequence[str]:
-        """Return the queries in which a judged document of the top k shares its score."""
-        return ()
+    def knows_ties(self) -> bool:
+        """Whether tied scores are known without reading a large file."""
+        return True
 
     @property
     def mostly_tied(self) -> Sequence[str]:
         """The queries whose rankings are mostly ties, if they are at least half of all."""
+        return ()
+
+    def tied(self, k: int | None) -> Sequence[str]:
+        """Return the queries in which a judged document of the top k shares its score."""
         return ()
 
     def with_ties(self, order: TieOrder) -> Source:

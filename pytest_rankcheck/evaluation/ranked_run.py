@@ -309,19 +309,9 @@ class RankedRun(Source):
         return dict(document_notes(self.golden, self.ranking))
 
     @property
-    def why_no_ties(self) -> str:
-        """Why tied scores are not known without reading a large file, and what to do."""
-        if self._is_in_memory:
-            return ""
-        if self.run is not None:
-            return (
-                "is too large to be read into memory automatically; "
-                "evaluation.tie_range(metric) reads it and looks for them"
-            )
-        return (
-            "was merged from parts, which keep ranks and not scores; evaluate the run itself to "
-            "look for them"
-        )
+    def knows_ties(self) -> bool:
+        """Whether tied scores are known without reading a large file."""
+        return self._is_in_memory
 
     def _run_with_scores(self) -> Run:
         if self.run is None:
@@ -343,9 +333,7 @@ class RankedRun(Source):
 
         If there are many rankings, only a sample is looked at.
         """
-        if self.run is None:
-            return ()
-        return mostly_tied(self.run, self.golden)
+        return mostly_tied(self.run, self.golden) if self.run else ()
 
     def with_ties(self, order: TieOrder) -> RankedRun:
         """Return the run with its tied documents in another order."""

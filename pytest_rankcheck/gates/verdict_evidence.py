@@ -31,7 +31,7 @@ def tie_effects(
         verdicts_on: returns the verdicts on some metrics in another comparison.
     """
     evaluation = comparison.evaluation
-    if evaluation.source.why_no_ties:  # the summary says that ties were not checked
+    if not evaluation.source.knows_ties:  # the summary says that ties were not checked
         return {}
     # Another library breaks ties in its own way.
     ours = [metric for metric in verdicts if not metric.definition.ir_measures]

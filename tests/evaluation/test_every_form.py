@@ -183,7 +183,6 @@ def read_in(way: str) -> Iterator[None]:
             patch.setattr(id_columns, "_mixed", lambda numbers: numbers & np.uint64(1))
         if way == "few judged":
             patch.setattr(judged_matches, "_SPARSE", 0)
-            patch.setattr(judged_matches, "_FEW", 1000)
         patch.setattr(packed_files, "LARGE_FILE", 1 << 60 if way == "lines" else 0)
         yield
 

@@ -202,15 +202,9 @@ def test_runs_of_files(ending: str, read: Callable[[Path], Run], tmp_path: Path)
 
 def test_query_ids_that_never_meet() -> None:
     golden = golden_set()
-    for spelled, advice in (
-        (str.upper, "they differ in case"),
-        (lambda query_id: f"{query_id.upper()} ", "they differ in white space and case"),
-        (lambda query_id: "abcdef"[int(query_id[1:]) - 1], "are the ids of the same kind?"),
-    ):
-        run = Run.from_dict({spelled(query_id): ["a"] for query_id in golden.query_ids})
-        with pytest.raises(RunError, match="they share no query") as failure:
-            evaluate(run, golden)
-        assert str(failure.value).endswith(advice)
+    run = Run.from_dict({query_id.upper(): ["a"] for query_id in golden.query_ids})
+    with pytest.raises(RunError, match=r"share no query: the run has Q1, .*, the golden set q1, "):
+        evaluate(run, golden)
 
 
 # --- right ids, bad ranker -----------------------------------------------------------------------

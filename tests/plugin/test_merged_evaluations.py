@@ -43,7 +43,7 @@ def test_a_merged_evaluation_is_gated_like_any_other(
     record = merged.update()
     passed = merged.run(*workers)
     passed.assert_outcomes(passed=1)
-    passed.stdout.fnmatch_lines(["*tied scores were not looked for, because run 'night' was *"])
+    passed.stdout.fnmatch_lines(["*tied scores were not looked for, because run 'night' is *"])
     merged.rank(dict.fromkeys(range(40, 80), 5))
     failed = merged.run(*workers, "--rankcheck-html", "report.html")
     failed.assert_outcomes(failed=1)

@@ -137,8 +137,11 @@ def tie_notes(evaluation: Evaluation) -> Iterator[Note]:
     """
     start = f"golden set '{quoted(evaluation.golden.name)}'"
     run = f"run '{quoted(evaluation.name)}'"
-    if evaluation.source.why_no_ties:
-        text = f"tied scores were not looked for, because {run} {evaluation.source.why_no_ties}"
+    if not evaluation.source.knows_ties:
+        text = (
+            f"tied scores were not looked for, because {run} is a large file or was merged from "
+            "parts; evaluation.tie_range(metric) reads the file and looks for them"
+        )
         yield Note(Topic.MEASURED, f"{start}: {text}")
         return
     tied = evaluation.source.mostly_tied
