@@ -122,8 +122,7 @@ GROUPS = (
 
 INTERNAL = {
     "ComparedValues": "size is_same test_name effective_size is_coarse",
-    "Comparison": "answers places other_places all_ids all_units by_earlier_terms slice_places "
-    "tops",
+    "Comparison": "answers places other_places all_ids all_units by_earlier_terms slice_places",
     "Differences": "gains degrees",
     "Evaluation": "fits refuse_no_value differences_at recorded_metrics slice_places "
     "computed cluster_names gaps weights_of averaged "

@@ -20,6 +20,7 @@ from pytest_rankcheck.statistics.sample_size import contributions, effective_cou
 from pytest_rankcheck.statistics.sign_flip import (
     SignFlip,
     has_one_size,
+    whole_gains,
 )
 from pytest_rankcheck.statistics.two_samples import LARGE_SAMPLE, TwoSamples, smallest_permutation_p
 
@@ -103,7 +104,7 @@ class ComparedValues(ABC):
 
         The rates are those of docs/calibration.md.
         """
-        one_size = np.count_nonzero(self.gains) > 1 and has_one_size(self.gains)
+        one_size = np.count_nonzero(self.gains) > 1 and has_one_size(whole_gains(self.gains))
         is_coarse = math.isinf(self.differences.full_range) or one_size
         return self.units < _MANY and bool(is_coarse)
 
@@ -291,8 +292,6 @@ class Unpaired(ComparedValues):
     Two logs usually have different sessions. Only the means have a difference, not single sessions.
     """
 
-    before_ids: tuple[str, ...] = field(default=(), kw_only=True)
-    """The queries or sessions of ``before``."""
     before_clusters: IntArray | None = field(default=None, kw_only=True)
     """``[n0]`` the unit of each value before; None: each value is one."""
 

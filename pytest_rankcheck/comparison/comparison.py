@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,7 +15,6 @@ from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired, 
 from pytest_rankcheck.comparison.measurement import (
     Measured,
     QueryOverlap,
-    Tops,
     places_in,
     recorded_values,
 )
@@ -57,7 +56,6 @@ class Comparison(QueryOverlap):
         self._values: dict[Metric, ComparedValues] = {}
         self._slices: dict[tuple[str, Metric], Mapping[str, ComparedValues]] = {}
         self._top_documents: dict[int, TopDocuments] = {}
-        self._tops: dict[int, tuple[Tops, Tops]] = {}
 
     @cached_property
     def query_ids(self) -> tuple[str, ...]:
@@ -106,27 +104,13 @@ class Comparison(QueryOverlap):
         clusters = self.evaluation.clusters
         return None if clusters is None else clusters[now]
 
-    def tops(self, k: int) -> tuple[Tops, Tops]:
-        """Return the first ``k`` documents of each query's ranking, before and after."""
-        if k not in self._tops:
-            self._tops[k] = (self.other.tops(k), self.evaluation.tops(k))
-        return self._tops[k]
-
     @cached_property
     def answers(self) -> tuple[Set[str], Set[str]]:
         """The queries that lost their answers, and those that gained some in the same way."""
         from pytest_rankcheck.comparison.rank_changes import TOP, answers_between
 
-        return answers_between(*self.tops(TOP), self.evaluation.golden)
-
-    def _documents(self, k: int) -> TopDocuments:
-        """Return the first ``k`` documents of each query's ranking, joined with their judgments."""
-        from pytest_rankcheck.comparison.unjudged_documents import TopDocuments
-
-        if k not in self._top_documents:
-            sides = self.evaluation, self.other
-            self._top_documents[k] = TopDocuments(*sides, *self.tops(k))
-        return self._top_documents[k]
+        tops = self.other.tops(TOP), self.evaluation.tops(TOP)
+        return answers_between(*tops, self.evaluation.golden)
 
     # --- values ------------------------------------------------------------------------------
 
@@ -153,25 +137,20 @@ class Comparison(QueryOverlap):
         """
         parsed = Metric.parse(metric)
         if (attribute, parsed) not in self._slices:
-            self._slices[attribute, parsed] = self._values_by(attribute, parsed)
+            self._slices[attribute, parsed] = dict(self._parts(attribute, parsed))
         return self._slices[attribute, parsed]
 
-    def _values_by(self, attribute: str, metric: Metric) -> Mapping[str, ComparedValues]:
-        values = self.values(metric)
+    def _parts(self, attribute: str, metric: Metric) -> Iterator[tuple[str, ComparedValues]]:
+        values, then = self.values(metric), self.other.slice_places(attribute)
         metric.kind.refuse_parts(metric)
-        if not isinstance(values, Paired):
-            then = self.other.slice_places(attribute)
-            return {
-                value: self._unpaired(metric, then.get(value, ()), places)
-                for value, places in self.slice_places(attribute).items()
-            }
         chosen = places_in(self.evaluation.query_ids, values.query_ids).tolist()
         index = {place: number for number, place in enumerate(chosen)}
-        parts: dict[str, ComparedValues] = {}
-        for value, of_slice in self.slice_places(attribute).items():
-            part = values.at([index[place] for place in of_slice if place in index])
-            parts[value] = self._with_noise(part, f"{attribute}={value}")
-        return parts
+        for value, places in self.slice_places(attribute).items():
+            if isinstance(values, Paired):
+                part = values.at([index[place] for place in places if place in index])
+                yield value, self._with_noise(part, f"{attribute}={value}")
+            else:
+                yield value, self._unpaired(metric, then.get(value, ()), places)
 
     def _paired(self, metric: Metric) -> Paired:
         ids = metric.kind.compared_ids(metric, self)
@@ -198,13 +177,12 @@ class Comparison(QueryOverlap):
     ) -> Unpaired:
         """Return the values of both samples, or of parts of them."""
         ids, after, clusters = _sample(self.evaluation, metric, now)
-        before_ids, before, before_clusters = _sample(self.other, metric, then)
+        _, before, before_clusters = _sample(self.other, metric, then)
         return Unpaired(
             metric,
             ids,
             before,
             after,
-            before_ids=before_ids,
             clusters=clusters,
             before_clusters=before_clusters,
         )
@@ -320,7 +298,7 @@ class Comparison(QueryOverlap):
         from pytest_rankcheck.comparison.unjudged_documents import unjudged_between
 
         sides = self.evaluation, self.other
-        return unjudged_between(*sides, values, self._documents, in_full=in_full)
+        return unjudged_between(*sides, values, self._top_documents, in_full=in_full)
 
     def __repr__(self) -> str:
         return f"Comparison({len(self.query_ids)} queries of {self.evaluation!r})"

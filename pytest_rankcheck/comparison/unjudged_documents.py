@@ -11,7 +11,7 @@ finds new documents therefore looks bad, and one that drops such documents looks
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,7 +21,7 @@ import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired
-from pytest_rankcheck.comparison.measurement import Measured, Tops
+from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.comparison.rank_changes import TOP, top_of, tried
 from pytest_rankcheck.errors import MetricError
 from pytest_rankcheck.evaluation.conventions import Conventions, meant, settled
@@ -74,7 +74,7 @@ def unjudged_between(
     evaluation: Evaluation,
     other: Measured,
     values: ComparedValues,
-    documents_of: Callable[[int], TopDocuments],
+    joined: dict[int, TopDocuments],
     *,
     in_full: bool = True,
 ) -> Unjudged:
@@ -89,7 +89,7 @@ def unjudged_between(
         evaluation: what is measured now.
         other: what it is compared with.
         values: the values of a metric on both sides, for all queries or for a slice.
-        documents_of: returns the documents at the top, given how many count as the top.
+        joined: the documents at the top that were joined before, by how many count as the top.
         in_full: whether to compute all bounds; otherwise only that of the new ones, if irrelevant
             documents are judged too, and the others are NaN.
     """
@@ -98,7 +98,9 @@ def unjudged_between(
     if not in_full and not (evaluation.golden.contents.judgments.grades <= 0).any():
         return _NOTHING  # without irrelevant documents, all others are unjudged
     k = top_of(evaluation, other, values.metric)
-    documents = documents_of(k)
+    if k not in joined:
+        joined[k] = TopDocuments(evaluation, other, k)
+    documents = joined[k]
     found = [documents.by_query[query_id] for query_id in values.query_ids]
     shares = max(1, k * len(found))
     highest = max(evaluation.golden.scale, 1.0)
@@ -145,12 +147,12 @@ class TopDocuments:
     Args:
         evaluation: what is measured now.
         other: what it is compared with.
-        before: the first documents of each query before.
-        now: the same now.
+        k: how many documents count as the top.
     """
 
-    def __init__(self, evaluation: Evaluation, other: Measured, before: Tops, now: Tops) -> None:
+    def __init__(self, evaluation: Evaluation, other: Measured, k: int) -> None:
         self._evaluation, self._other = evaluation, other
+        before, now = other.tops(k), evaluation.tops(k)
         self._joined: dict[tuple[int, float, float], JudgedHits] = {}
         self.by_query: dict[str, QueryTop] = {}
         for query_id in evaluation.query_ids:

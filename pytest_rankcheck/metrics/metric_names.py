@@ -26,11 +26,10 @@ from pytest_rankcheck.metrics.metric_parameters import Value, spelled
 from pytest_rankcheck.metrics.metric_registry import (
     definition,
     generation,
-    refusal_of,
     registered,
     trec_eval_definition,
 )
-from pytest_rankcheck.metrics.name_grammar import parts_of
+from pytest_rankcheck.metrics.name_grammar import parts_of, refusal_of
 
 USUAL_METRICS = ("nDCG@10", "RR")
 """The metrics that are shown unless others are configured."""

@@ -25,7 +25,7 @@ from pytest_rankcheck.metrics.metric_definition import (
     Unit,
 )
 from pytest_rankcheck.metrics.metric_parameters import Parameter
-from pytest_rankcheck.metrics.name_grammar import advice_on
+from pytest_rankcheck.metrics.name_grammar import refusal_of
 
 _FAMILIES = "pytest_rankcheck.metrics.families."
 """The package of the functions of our own metrics."""
@@ -192,23 +192,15 @@ def definition(name: str) -> Definition:
         MetricError: the metric is unknown; the message suggests the most similar name.
     """
     entry = registered(name)
-    if entry is None and (refusal := refusal_of(name)):
-        raise refusal
     if entry is None:
+        if refusal := refusal_of(name):
+            raise refusal
         words = [word for each in _DEFINITIONS.values() for word in (each.name, *each.aliases)]
         hint = suggestion(name, words) or (
             f"; known metrics: {', '.join(_DEFINITIONS)}; @metric registers one of your own"
         )
         raise MetricError(f"unknown metric '{quoted(name)}'{hint}")
     return entry
-
-
-def refusal_of(name: str) -> MetricError | None:
-    """Return the error for a refused name of another tool; None for any other name."""
-    advice = advice_on(name)
-    if advice:
-        return MetricError(f"'{quoted(name)}' is not a metric here: {advice}")
-    return None
 
 
 def trec_eval_definition(stem: str) -> Definition | None:

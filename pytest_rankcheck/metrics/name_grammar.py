@@ -129,7 +129,8 @@ _INSTEAD_OF = {
 """What to write instead of a name, by the name in lower case."""
 
 
-def advice_on(name: str) -> str | None:
-    """Return what to write instead of another tool's name, or None if the name is not known."""
-    stem = _NUMBER.sub("", name.casefold())
-    return _INSTEAD_OF.get(name.casefold()) or _INSTEAD_OF.get(stem)
+def refusal_of(name: str) -> MetricError | None:
+    """Return the error for a refused name of another tool; None for any other name."""
+    folded = name.casefold()
+    advice = _INSTEAD_OF.get(folded) or _INSTEAD_OF.get(_NUMBER.sub("", folded))
+    return MetricError(f"'{quoted(name)}' is not a metric here: {advice}") if advice else None

@@ -19,9 +19,6 @@ RankedIds = Sequence[str]
 TiedRanking = Sequence[str | AbstractSet[str]]
 """Document ids, best first; a set of ids is a group of tied documents."""
 
-Depths = FloatArray
-"""``[D]`` the depths 1, 2, ..., down to the end of the longer ranking."""
-
 
 @checked_arguments
 def overlap(first: RankedIds, second: RankedIds, *, k: int | None = None) -> float:
@@ -223,7 +220,7 @@ def rbo(
 def _contributions(
     places: Mapping[str, tuple[int, int]],
     documents: Sequence[str],
-    depths: Depths,
+    depths: FloatArray,
     ties: str,
 ) -> FloatArray:
     """Return the fraction of each document that is in the ranking at each depth, from 0 to 1.

@@ -53,7 +53,7 @@ class SignFlip:
 
     def __init__(self, gains: FloatArray, unseen_gain: float = 0.0) -> None:
         whole = whole_gains(gains)
-        if _are_of_one_size(whole):
+        if has_one_size(whole):
             whole = np.sign(whole) * np.abs(whole).max()
         self._sizes = sizes = np.sort(np.abs(whole))
         self._fall, self._largest_fall = -int(whole.sum()), int(sizes.sum())
@@ -92,16 +92,12 @@ def _is_out_of_reach(fall: float, sizes: IntArray) -> bool:
     return fall**2 > 2 * _OUT_OF_REACH * float((sizes.astype(np.float64) ** 2).sum())
 
 
-def has_one_size(gains: FloatArray) -> bool:
+def has_one_size(whole: IntArray) -> bool:
     """Return whether all changes have the same size, apart from the rounding of recorded values.
 
     Args:
-        gains: the difference of each query, ``[n]``; those that are zero or NaN do not count.
+        whole: the changes, as `whole_gains` returns them.
     """
-    return _are_of_one_size(whole_gains(gains))
-
-
-def _are_of_one_size(whole: IntArray) -> bool:
     return len(whole) > 0 and int(np.ptp(np.abs(whole))) <= _ROUNDING
 
 

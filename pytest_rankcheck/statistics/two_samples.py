@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -193,26 +193,42 @@ def permutation_p(
         weights: how much each value now counts, ``[n1]``; None: all count the same.
         before_weights: how much each value before counts, ``[n0]``.
     """
+    if (weights is None) != (before_weights is None):
+        weights = np.ones(len(now)) if weights is None else weights
+        before_weights = np.ones(len(before)) if before_weights is None else before_weights
     swapped = len(now) > len(before)
-    samples = [_Sample.of(now, weights), _Sample.of(before, before_weights)]
-    smaller, pooled = samples[swapped], _Sample.joined(*samples)
-    raw = np.random.PCG64(pooled.seed(smaller))
-    centre, scale = pooled.values.mean(), pooled.values.std() or 1.0
+    smaller = _in_order(*((before, before_weights) if swapped else (now, weights)))
+    both = None
+    if weights is not None and before_weights is not None:
+        both = np.concatenate((weights, before_weights))
+    values, both = _in_order(np.concatenate((now, before)), both)
+    seeding = [smaller[0], values] if both is None else [smaller[0], values, both]
+    raw = np.random.PCG64(seed_of(np.concatenate([whole_gains(each) for each in seeding])))
+    centre, scale = values.mean(), values.std() or 1.0
     # Large offsets would cost precision in the squares.
-    pooled = replace(pooled, values=(pooled.values - centre) / scale)
-    smaller = replace(smaller, values=(smaller.values - centre) / scale)
-    whole, size = pooled.moments(), len(smaller.values)
-    as_observed = smaller.taken(np.arange(size)[np.newaxis])
-    observed = _welch(as_observed.moments(), whole)[0]
+    values = (values - centre) / scale
+    whole, size = _moments(values, both), len(smaller[0])
+    as_observed = _moments(((smaller[0] - centre) / scale)[np.newaxis], smaller[1])
+    observed = _welch(as_observed, whole)[0]
     extreme, rows = 0, max(1, _MOST_AT_ONCE // size)
     for start in range(0, DRAWS, rows):
-        chosen = _subsets(raw, min(rows, DRAWS - start), size, len(pooled.values))
-        drawn = _welch(pooled.taken(chosen).moments(), whole)
+        chosen = _subsets(raw, min(rows, DRAWS - start), size, len(values))
+        drawn = _welch(_moments(values[chosen], None if both is None else both[chosen]), whole)
         is_extreme = drawn <= observed + _SAME
         if swapped:
             is_extreme = drawn >= observed - _SAME
         extreme += int(is_extreme.sum())
     return (1 + extreme) / (DRAWS + 1)
+
+
+def _in_order(
+    values: FloatArray, weights: FloatArray | None
+) -> tuple[FloatArray, FloatArray | None]:
+    """Return values and their weights, sorted by both."""
+    if weights is None:
+        return np.sort(values), None
+    order = np.lexsort((weights, values))
+    return values[order], weights[order]
 
 
 def smallest_permutation_p(count: int, other: int) -> float:
@@ -263,59 +279,22 @@ class _Moments(NamedTuple):
         return np.asarray(spread / self.weights**2 * correction)
 
 
-@dataclass(frozen=True)
-class _Sample:
-    """Values, sorted, and how much each counts; ``[n]``, or ``[rows, n]`` for several samples."""
-
-    values: FloatArray
-    weights: FloatArray | None
-
-    @classmethod
-    def of(cls, values: FloatArray, weights: FloatArray | None) -> _Sample:
-        """Return a sample, sorted by value and weight."""
-        if weights is None:
-            return cls(np.sort(values), None)
-        order = np.lexsort((weights, values))
-        return cls(values[order], weights[order])
-
-    @classmethod
-    def joined(cls, one: _Sample, other: _Sample) -> _Sample:
-        """Return both samples as one."""
-        values, weights = np.concatenate((one.values, other.values)), None
-        if one.weights is not None or other.weights is not None:
-            parts = [
-                np.ones(len(each.values)) if each.weights is None else each.weights
-                for each in (one, other)
-            ]
-            weights = np.concatenate(parts)
-        return cls.of(values, weights)
-
-    def seed(self, part: _Sample) -> int:
-        """Return a seed that depends only on these values and weights, and on those of a part."""
-        parts = [part.values, self.values, *(() if self.weights is None else (self.weights,))]
-        return seed_of(np.concatenate([whole_gains(each) for each in parts]))
-
-    def taken(self, places: PlaceArray) -> _Sample:
-        """Return the values at some places, ``[rows, size]``."""
-        weights = None if self.weights is None else self.weights[places]
-        return _Sample(self.values[places], weights)
-
-    def moments(self) -> _Moments:
-        """Return the sums over each sample."""
-        values, weights, count = self.values, self.weights, self.values.shape[-1]
-        if weights is None:
-            sums, squares = values.sum(axis=-1), (values**2).sum(axis=-1)
-            size = np.full_like(sums, float(count))
-            return _Moments(count, size, sums, size, sums, squares)
-        weighted = weights * values
-        return _Moments(
-            count,
-            weights.sum(axis=-1),
-            weighted.sum(axis=-1),
-            (weights**2).sum(axis=-1),
-            (weights * weighted).sum(axis=-1),
-            (weighted**2).sum(axis=-1),
-        )
+def _moments(values: FloatArray, weights: FloatArray | None) -> _Moments:
+    """Return the sums over each sample: ``[n]``, or ``[rows, n]`` for several."""
+    count = values.shape[-1]
+    if weights is None:
+        sums, squares = values.sum(axis=-1), (values**2).sum(axis=-1)
+        size = np.full_like(sums, float(count))
+        return _Moments(count, size, sums, size, sums, squares)
+    weighted = weights * values
+    return _Moments(
+        count,
+        weights.sum(axis=-1),
+        weighted.sum(axis=-1),
+        (weights**2).sum(axis=-1),
+        (weights * weighted).sum(axis=-1),
+        (weighted**2).sum(axis=-1),
+    )
 
 
 def _welch(part: _Moments, pooled: _Moments) -> FloatArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -146,11 +146,7 @@ def _mean_shown(run: WholeRun, cutoff: int | None, values: FloatArray) -> FloatA
 
 def _mean_distance(top: IntArray, vectors: FloatArray) -> FloatArray:
     """Return 1 - the mean cosine of two documents in each top k; unknown vectors are zero."""
-    return np.concatenate([np.zeros(0), *_distances_of_blocks(top, vectors)])
-
-
-def _distances_of_blocks(top: IntArray, vectors: FloatArray) -> Iterator[FloatArray]:
-    is_known = np.any(vectors, axis=1)
+    is_known, distances = np.any(vectors, axis=1), np.zeros(len(top))
     for start in range(0, len(top), _BLOCK):
         block = top[start : start + _BLOCK]
         counts = np.take(is_known, block).sum(axis=1)
@@ -158,7 +154,8 @@ def _distances_of_blocks(top: IntArray, vectors: FloatArray) -> Iterator[FloatAr
         pairs = counts * (counts - 1)
         cosines = (sums**2).sum(axis=1) - counts  # of all pairs of different places
         mean = np.divide(cosines, pairs, out=np.ones(len(block)), where=pairs > 0)
-        yield np.maximum(1 - mean, 0.0)
+        distances[start : start + _BLOCK] = np.maximum(1 - mean, 0.0)
+    return distances
 
 
 def _unit_vectors(values: Sequence[object], attribute: str) -> FloatArray:
