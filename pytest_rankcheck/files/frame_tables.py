@@ -177,14 +177,6 @@ def require_library(path: Path, error: type[RankcheckError]) -> None:
         )
 
 
-def library_errors() -> tuple[type[Exception], ...]:
-    """Return the errors with which polars refuses to read or write a table."""
-    import polars as pl
-
-    usual = (OSError, ValueError, TypeError, OverflowError, MemoryError)
-    return (*usual, pl.exceptions.PolarsError)
-
-
 @contextmanager
 def failures_of_library(where: str, error: type[RankcheckError], what: str) -> Iterator[None]:
     """Turn any failure of polars into ``error``, a panic of polars included.
@@ -194,9 +186,12 @@ def failures_of_library(where: str, error: type[RankcheckError], what: str) -> I
         error: the exception type to raise.
         what: what failed, such as "cannot be read".
     """
+    import polars as pl
+
+    usual = (OSError, ValueError, TypeError, OverflowError, MemoryError, pl.exceptions.PolarsError)
     try:
         yield
-    except library_errors() as failure:
+    except usual as failure:
         raise error(f"{where}: {what}: {quoted(failure, 300)}") from None
     except BaseException as failure:
         if type(failure).__name__ != "PanicException":  # a BaseException

@@ -109,7 +109,6 @@ def objects_among(
     values: Values,
     numbering: Numbering,
     error: type[RankcheckError],
-    what: str = "",
     on_broken: OnBroken | None = None,
 ) -> Iterator[tuple[int, Mapping[str, object]]]:
     """Yield the objects among numbered values.
@@ -118,7 +117,6 @@ def objects_among(
         values: the values; a ValueError stands for a broken line.
         numbering: how messages name them.
         error: the exception type to raise.
-        what: what the objects are rows of, such as "log", for messages.
         on_broken: called for each value that is not an object, which is then skipped; without it,
             such a value is an error.
 
@@ -129,7 +127,7 @@ def objects_among(
         if isinstance(value, Mapping):
             yield number, value
             continue
-        reason, problem = "no object", _no_object(value, what)
+        reason, problem = "no object", f"not an object but {quoted(value, 40)}"
         if isinstance(value, ValueError):
             reason, problem = "not JSON", _broken(value)
         if on_broken is None:
@@ -211,13 +209,6 @@ def _broken(failure: ValueError) -> str:
     return str(failure) if isinstance(failure, _RefusedError) else f"not JSON: {quoted(failure)}"
 
 
-def _no_object(value: object, what: str) -> str:
-    """Return what is wrong with a row that is not an object."""
-    if not what:
-        return f"not an object but {quoted(value, 40)}"
-    return f"'{quoted(value, 60)}' is not an object with the columns of a {what}"
-
-
 # --- keys within objects: ``event_attributes.object.object_id`` -----------------------------------
 
 
@@ -276,9 +267,7 @@ def object_in(cell: object) -> Mapping[str, object] | None:
 _BLOCK = 8 << 20
 
 
-def table_of_json(
-    path: Path, error: type[RankcheckError], *, what: str, on_broken: OnBroken | None
-) -> Table:
+def table_of_json(path: Path, error: type[RankcheckError], on_broken: OnBroken | None) -> Table:
     """Return the objects of a JSON file as a table without a header; its batches have one.
 
     Where polars is installed, it reads large files of JSON lines.
@@ -286,13 +275,12 @@ def table_of_json(
     Args:
         path: the file.
         error: the exception type to raise.
-        what: what the rows belong to, such as "log", for messages.
         on_broken: as in `objects_among`.
     """
     numbering, values = values_of(path, error)
 
     def batches_of(values: Values) -> Iterator[Batch]:
-        return _by_layout(objects_among(values, numbering, error, what, on_broken))
+        return _by_layout(objects_among(values, numbering, error, on_broken))
 
     if isinstance(values, list):
         return Table([], numbering, lambda *_: batches_of(values))
@@ -350,22 +338,12 @@ def table_of_objects(
     objects: Iterable[object],
     numbering: Numbering,
     error: type[RankcheckError],
-    *,
-    what: str,
     on_broken: OnBroken | None = None,
 ) -> Table:
-    """Return objects that are in memory as a table with a row for each.
-
-    Args:
-        objects: the rows, which are numbered from 1.
-        numbering: how messages name them.
-        error: the exception type to raise.
-        what: what the rows belong to, such as "log", for messages.
-        on_broken: called for each element that is not an object, which is then skipped; without
-            it, such an element is an error.
+    """Return objects that are in memory as a table with a row for each, numbered from 1.
 
     Raises:
-        error: an element is not an object; the message names it.
+        error: an element is not an object; see `objects_among`.
     """
-    found = objects_among(enumerate(objects, start=1), numbering, error, what, on_broken)
+    found = objects_among(enumerate(objects, start=1), numbering, error, on_broken)
     return Table([], numbering, lambda *_: _by_layout(found))

@@ -14,14 +14,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from pytest_rankcheck.errors import RankcheckError, quoted
+from pytest_rankcheck.errors import RankcheckError
 from pytest_rankcheck.files.delimited_tables import DelimitedTable, table_of, table_text
 from pytest_rankcheck.files.file_patterns import are_parts, files_of_parts
 from pytest_rankcheck.files.format_registry import Format
 from pytest_rankcheck.files.frame_tables import (
+    failures_of_library,
     frames_of_scan,
     is_parquet,
-    library_errors,
     parquet_of,
     require_library,
     scan_of,
@@ -56,7 +56,7 @@ def read_table(
         source: a path; or a DataFrame of pandas, a DataFrame or LazyFrame of polars, or a Table,
             RecordBatch or RecordBatchReader of pyarrow.
         error: the exception type to raise.
-        name: what messages call a frame, or the rows of a file: "judgments", "log".
+        name: what messages call a frame.
         kind: the kind of a file; without it, the content decides.
         on_broken: called for each broken line of a text file with its number, the kind of problem
             (``"broken row"``, ``"not JSON"``, ``"no object"``) and a description; the line is then
@@ -70,11 +70,10 @@ def read_table(
     if not isinstance(source, Path):
         return table_of_frame(source, error, name)
     kind = kind or kind_of_table(source, error)
-    what = name.removeprefix("the ")
     if kind == "JSON" and columns is not None:
         return table_of_rows(source, error, columns)
     if kind == "JSON":
-        return table_of_json(source, error, what=what, on_broken=on_broken)
+        return table_of_json(source, error, on_broken)
     if kind == "delimited":
         return _table_of_text(source, table_of(source, error, on_broken=on_broken), error)
     return _table_of_parquet(source, error)
@@ -186,14 +185,7 @@ def _write_text(
 
 def _write_parquet(rows: Rows, error: type[RankcheckError], content: object, path: Path) -> None:
     require_library(path, error)
-    header, cells = rows(content)
-    try:
-        data = parquet_of(header, cells)
-    except UnicodeEncodeError:
-        raise error("a text cannot be written as UTF-8; save as jsonl") from None
-    except library_errors() as failure:
-        raise error(
-            f"the set cannot be written as a table: {quoted(failure, 300)}; give each "
-            "attribute values of one type, or save as jsonl"
-        ) from None
+    hint = "give each attribute values of one type, or save as jsonl"
+    with failures_of_library(str(path), error, f"cannot be written as a table; {hint}"):
+        data = parquet_of(*rows(content))
     write_whole(path, data)

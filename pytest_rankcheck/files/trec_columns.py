@@ -30,12 +30,10 @@ from pytest_rankcheck.files.table_batches import (
     batches_of_rows,
 )
 from pytest_rankcheck.files.text_files import (
-    PEEKED,
     Numbering,
     begins_json,
     decode_utf8,
     line_count,
-    other_kind,
     whole_lines,
 )
 from pytest_rankcheck.files.whole_files import check_encodable
@@ -258,18 +256,10 @@ def trec_text(rows: Iterable[Sequence[str]], error: type[RankcheckError]) -> str
     """Return the text of a TREC file, whose lines `columns_of` splits into these columns.
 
     Raises:
-        error: a column has ASCII white space; the text would be read as a comment, as JSON, without
-            a byte order mark or as a file of another kind; or a character (a lone surrogate) cannot
-            be written as UTF-8.
+        error: a column has ASCII white space; a line would be read as a comment, as JSON or without
+            a byte order mark; or a character (a lone surrogate) cannot be written as UTF-8.
     """
-    text = "".join(_line_of(columns, error) for columns in rows)
-    kind = other_kind(text[:PEEKED].encode())
-    if kind is not None:
-        raise error(
-            f"the file would begin with '{quoted(text[:20])}' and be taken for {kind.split(';')[0]}"
-            "; save as jsonl"
-        )
-    return text
+    return "".join(_line_of(columns, error) for columns in rows)
 
 
 def _line_of(columns: Sequence[str], error: type[RankcheckError]) -> str:

@@ -121,6 +121,4 @@ def table_of_records(records: Iterable[object], source: LogSource) -> Table:
     Anything else among them becomes a problem.
     """
     numbering = Numbering(str(source.path), is_table=True)
-    return table_of_objects(
-        records, numbering, SessionLogError, what="log", on_broken=source.note_broken
-    )
+    return table_of_objects(records, numbering, SessionLogError, source.note_broken)

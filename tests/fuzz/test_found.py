@@ -48,15 +48,11 @@ def test_an_odd_id_survives_in_trec_files_or_is_refused(tmp_path: Path) -> None:
         assert list(Run.load(tmp_path / "a.run").ranking(name)) == ["d1", "d2"]
         golden.save(tmp_path / "a.qrels")
         assert GoldenSet.load(tmp_path / "a.qrels").fingerprint == golden.fingerprint
-    for names, message in (
-        (['{"a', "{}", "#1", "\ufeffq"], "cannot be an id in TREC files"),
-        (["PK\x03\x04", "<html>", "PAR1\x15"], "the file would begin with .* taken for"),
-    ):
-        for name in names:
-            with pytest.raises(RunError, match=message):
-                Run.from_dict({name: ["d1"]}).save(tmp_path / "a.run")
-            with pytest.raises(GoldenSetError, match=message):
-                GoldenSet.from_dict({name: {"d1": 1}}).save(tmp_path / "a.qrels")
+    for name in ('{"a', "{}", "#1", "\ufeffq"):
+        with pytest.raises(RunError, match="cannot be an id in TREC files"):
+            Run.from_dict({name: ["d1"]}).save(tmp_path / "a.run")
+        with pytest.raises(GoldenSetError, match="cannot be an id in TREC files"):
+            GoldenSet.from_dict({name: {"d1": 1}}).save(tmp_path / "a.qrels")
 
 
 def test_a_column_with_a_colon_does_not_make_a_table_letor(tmp_path: Path) -> None:

@@ -178,7 +178,7 @@ def test_a_column_with_an_unusual_name(tmp_path: Path) -> None:
             "a\nb\n",
             "c: the catalogue has no column of ids.*it has a. .* needs the line doc_id ab",
         ),
-        ('["a", "b"]\n', "c, row 1: 'a' is not an object with the columns of a catalogue"),
+        ('["a", "b"]\n', "c, row 1: not an object but a"),
         ("doc_id,pid\n1,2\n1,2\n", None),
         ("pid,docno\n1,2\n", "could both be the doc_id"),
         ("doc_id\nb\nc\udcff\n", "c:3: byte 2 is not UTF-8; save the file as UTF-8"),

@@ -41,14 +41,14 @@ def test_a_dotted_name_that_no_row_has_is_an_error() -> None:
 
 def test_a_record_that_is_no_dict(tmp_path: Path) -> None:
     rows: list[Any] = [{"session_id": "a", "query": "x"}, ["a"], {"session_id": "b"}]
-    with pytest.raises(SessionLogError, match=r"^records, row 2: .* is not an object with the col"):
+    with pytest.raises(SessionLogError, match=r"^records, row 2: not an object but"):
         SessionLog.from_records(rows)
     log = SessionLog.from_records(rows, lenient=True)
     assert log.set_aside.reasons == {"no object": 1}
     assert log.session_ids == ("a", "b")
     file = tmp_path / "log.json"
     file.write_text("[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n")
-    with pytest.raises(SessionLogError, match=r"log.json, row 2: .* is not an object with"):
+    with pytest.raises(SessionLogError, match=r"log.json, row 2: not an object but"):
         SessionLog.load(file)
 
 
