@@ -168,9 +168,6 @@ def _two(
 
 
 def _labels(old: object, new: object) -> tuple[str, str]:
-    """Return two values of an attribute; texts are in quotes if only one of them is a text."""
+    """Return two values of an attribute, so that they differ."""
     before, after = label_of(old), label_of(new)
-    is_given = old is not None and new is not None
-    if (is_given and isinstance(old, str) != isinstance(new, str)) or before == after:
-        return repr(old), repr(new)
-    return before, after
+    return (repr(old), repr(new)) if before == after else (before, after)

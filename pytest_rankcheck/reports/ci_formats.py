@@ -18,16 +18,11 @@ def properties_of(findings: Iterable[ReportedFinding]) -> Iterator[tuple[str, ob
     """Yield the value, the baseline and the verdict of each row of a test for JUnit XML.
 
     Properties are pairs of name and value, such as ``rankcheck.web.RR`` and ``0.750000``. The name
-    of the run follows the golden set if a test measured several on it; the name for a second gate
-    of the same values ends with ``#2``.
+    for a second gate on a metric, or for a second run, ends with ``#2``.
     """
-    rows = rows_of(findings)
-    runs = Counter(golden for golden, _ in {(row.golden_set, row.ranker) for row in rows})
     counts = Counter[str]()
-    for row in rows:
-        ranker = row.ranker if runs[row.golden_set] > 1 else ""
-        parts = ("rankcheck", row.golden_set, ranker, row.subject)
-        name = quoted(".".join(filter(None, parts)), _LONGEST_NAME)
+    for row in rows_of(findings):
+        name = quoted(f"rankcheck.{row.golden_set}.{row.subject}", _LONGEST_NAME)
         counts[name] += 1
         name += f"#{counts[name]}" if counts[name] > 1 else ""
         yield name, f"{row.now:.6f}"

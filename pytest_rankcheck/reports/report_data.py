@@ -223,13 +223,13 @@ def _merged(measurements: Sequence[MeasurementFinding]) -> tuple[list[_Data], di
     """
     # Those with a baseline come first: they know the values before.
     ordered = sorted(measurements, key=lambda part: not has_baseline(part.data))
-    complete = {it.data["rankings"]: it.data["key"] for it in ordered if has_baseline(it.data)}
+    first: dict[str, str] = {}
     moved: dict[str, str] = {}
     groups: dict[str, list[MeasurementFinding]] = {}
     for part in ordered:
         key: str = part.data["key"]
-        rankings = part.data["rankings"]
-        moved[key] = key if has_baseline(part.data) else complete.get(rankings, key)
+        same = first.setdefault(part.data["rankings"], key)
+        moved[key] = key if has_baseline(part.data) else same
         groups.setdefault(moved[key], []).append(part)
     return [_joined(group) for group in groups.values()], moved
 

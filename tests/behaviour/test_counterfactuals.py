@@ -126,7 +126,7 @@ def test_text_and_attributes_may_change_together() -> None:
 
     text = failure_of(lambda: assert_invariant(by_text, DEVICES.subset(["q1"]), in_german))
     assert "1 perturbed query, 2 variants" in text
-    assert '    q1 "red" -> "rot"   device: \'phone\' -> 1   RBO 0.900, nDCG@10' in text
+    assert '    q1 "red" -> "rot"   device: phone -> 1   RBO 0.900, nDCG@10' in text
 
 
 def test_a_perturbation_that_writes_into_the_query_leaves_the_golden_set_alone() -> None:

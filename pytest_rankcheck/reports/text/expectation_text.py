@@ -36,8 +36,7 @@ def expectation_headline(golden: GoldenSet, results: Sequence[ExpectationResult]
     if known:
         parts.append(plural(known, "known failure"))
     if fixed:
-        now = "holds" if fixed == 1 else "hold"
-        parts.append(f"{plural(fixed, 'known failure')} that now {now}")
+        parts.append(f"{plural(fixed, 'known failure')} fixed")
     size = plural(len(golden), "query", "queries")
     return f"golden set '{quoted(golden.name)}' ({size}): {', '.join(parts)}"
 
@@ -64,16 +63,11 @@ def expectation_notes(
 
 
 def expectation_facts(golden: GoldenSet, results: Sequence[ExpectationResult]) -> Iterator[str]:
-    """Yield the known failures that hold now, and those that got worse."""
+    """Yield the known failures that hold now."""
     fixed = [_note(golden, each) for each in results if each.fails and each.holds]
-    worse = [_worse(golden, each) for each in results if each.is_worse]
-    for heading, lines in (
-        ("known failures that now hold; remove their known_failure", fixed),
-        ("known failures that got worse since they were marked", worse),
-    ):
-        if lines:
-            yield heading
-            yield from (f"  {line}" for line in lines)
+    if fixed:
+        yield "known failures that now hold; remove their known_failure"
+        yield from (f"  {line}" for line in fixed)
 
 
 def _note(golden: GoldenSet, result: ExpectationResult) -> str:
