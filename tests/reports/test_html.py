@@ -40,7 +40,7 @@ def test_verdicts_come_first_and_charts_are_drawn(opened: Opened, report: Report
     assert "golden set\trun\t60\tRR\t1.0000\t0.7778" in texts(page, "#measurements table")[0]
     assert "locale=de" in texts(page, "#slices tbody tr")[0]
     assert texts(page, "header pre") == ["pytest -q"]
-    assert "RR regressed" in texts(page, "#failures summary")[1]
+    assert "RR regressed" in texts(page, "#failures > details > summary")[1]
     for chart in ("differences", "bars", "scatter"):
         assert page.locator(f"#chart-{chart} svg").count() == 1
 
