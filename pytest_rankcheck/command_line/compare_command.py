@@ -28,7 +28,7 @@ from pytest_rankcheck.reports.report_data import report_of
 from pytest_rankcheck.reports.report_formats import REPORT_FORMATS, show_queries
 from pytest_rankcheck.reports.text.measurement_notes import document_notes, tie_notes
 
-_FORMATS = [name for name, report in REPORT_FORMATS.items() if report.of_comparisons]
+_FORMATS = ("html", "markdown", "json")
 
 
 def add_compare_command(commands: Commands) -> None:

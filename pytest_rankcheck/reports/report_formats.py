@@ -32,8 +32,6 @@ class ReportFormat(NamedTuple):
     """Modules that must be installed."""
     install: str = ""
     """The command that installs them."""
-    of_comparisons: bool = True
-    """Whether ``python -m pytest_rankcheck compare`` can write it too."""
     of_queries: bool = True
     """Whether it shows every query, and gates that passed in full."""
 
@@ -91,7 +89,6 @@ REPORT_FORMATS = {
             "{documents} documents to judge",
             "write the unjudged documents at the top, most influential first, to be judged, as CSV",
             "pytest_rankcheck.reports.judging_list:csv_of",
-            of_comparisons=False,
             of_queries=False,
         ),
     )

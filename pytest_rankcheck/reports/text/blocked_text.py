@@ -20,11 +20,6 @@ from pytest_rankcheck.reports.text.wording import golden_name, means_change, num
 
 _OF_WORLD = (*OF_GATES, Block.INCOMPARABLE, Block.FOREIGN, Block.REPLACED, Block.UNCOUNTED)
 """The blocks that may come from what was ranked with."""
-_OF_QUERIES = (
-    *(*OF_GATES, Block.STALE, Block.REPLACED),
-    *(Block.UNCOUNTED, Block.UNAPPROVED, Block.BEHIND),
-)
-"""The blocks that may come from queries that changed."""
 _NOT_KEPT = (
     *(Block.NO_RECORD, Block.METRIC_ADDED, Block.STALE),
     *(Block.DELETED, Block.UNAPPROVED, Block.BEHIND, Block.RETIRED),
@@ -206,8 +201,7 @@ def _details(check: Check, block: Block) -> Iterator[str]:
     yield from _of_block(check, block)
     if block in OF_GATES:
         yield from (f"baseline of this branch: {problem.text}" for problem in check.problems)
-    if block in _OF_QUERIES:
-        yield from _changed_queries(check)
+    yield from _changed_queries(check)
     if block in (Block.STALE, Block.REPLACED):
         yield from _on_unchanged(check)
 
