@@ -199,10 +199,8 @@ class Normaliser:
         if role in columns:
             seconds, errors = self.clock.column(columns[role], usable.positions, usable.mask)
             usable.refuse(errors, "bad time", "the time: ")
-        needs_times = role == "time" and self._options.gap is not None
-        if needs_times or (role == "time" and role in columns):
-            why = "session_gap needs times" if needs_times else "although others have"
-            text = f"the event has no time{';' if needs_times else ','} {why}"
+        if role == "time" and (role in columns or self._options.gap is not None):
+            text = "the event has no time, although others have, or session_gap needs it"
             usable.refuse(np.isnan(seconds), "bad time", text)
         return seconds
 

@@ -171,18 +171,12 @@ def _without_duplicates(
     if not len(copies):
         return events, 0
     if options.duplicates == "error":
-        # If each row is indexed, keeping a copy would only give a duplicate event.
-        may_keep = "search" in frame or bool(frame["event"].isna().any())
-        keep = '; if users did the same twice, duplicates="keep" keeps them' if may_keep else ""
-        some = frame[frame.duplicated(keys, keep=False)]
-        first = some.groupby(keys, dropna=False, sort=False)["position"].transform("first")
-
-        texts = {}
-        for row in copies.tolist():
-            texts[row] = (
-                f"the row is identical to {problems.place(first.at[row])}; if rows were delivered "
-                f'twice, duplicates="drop" drops the copies{keep}'
-            )
+        text = (
+            "the row is identical to an earlier one; if rows were delivered twice, "
+            'duplicates="drop" drops the copies; if users did the same twice, duplicates="keep" '
+            "keeps them"
+        )
+        texts = dict.fromkeys(copies.tolist(), text)
         events.note(texts, problems, "identical row")
     return events.taken(np.setdiff1d(np.arange(len(events)), copies)), len(copies)
 

@@ -68,11 +68,6 @@ class ReplayOptions:
             raise ConfigurationError(
                 'clip= has no effect without a propensity; give propensity="power(1)", or a table'
             )
-        if self.uncorrected and self.propensity is not None:
-            raise ConfigurationError(
-                "uncorrected=True contradicts a propensity, which corrects positions; give one of "
-                "them"
-            )
 
     def replay(self, propensities: FloatArray) -> Replay:
         """Return the description of the replay for the golden set.

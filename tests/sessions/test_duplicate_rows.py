@@ -72,10 +72,8 @@ def test_identical_rows_are_an_error(tmp_path: Path, form: str) -> None:
     with pytest.raises(SessionLogError) as caught:
         load(tmp_path, [*rows, *rows], **reading)
     text = str(caught.value)
-    assert f"jsonl:{count + 1}: session 's0': the row is identical to " in text
-    assert "log.jsonl:1; if rows were delivered twice" in text
+    assert f"jsonl:{count + 1}: session 's0': the row is identical to an earlier one; if" in text
     assert 'duplicates="drop"' in text
-    assert ('duplicates="keep"' in text) is (form != "with an index")
     assert f"{count:,} rows cannot be used: {count:,} x identical row" in text
     some = load(tmp_path, [*rows, rows[0]], lenient=True, **reading)
     assert "s0" not in some.session_ids
@@ -131,6 +129,6 @@ def test_copies_in_several_files(tmp_path: Path) -> None:
     rows = [f'{{"session_id": "s{n}", "query": "a"}}\n' for n in range(30)]
     (tmp_path / "day1.jsonl").write_text("".join(rows[:20]))
     (tmp_path / "day2.jsonl").write_text("".join(rows[15:]))
-    with pytest.raises(SessionLogError, match=r"day2.jsonl:1: .* identical to .*day1.jsonl:16"):
+    with pytest.raises(SessionLogError, match=r"day2.jsonl:1: .* identical to an earlier one"):
         SessionLog.load(tmp_path / "day*.jsonl")
     assert SessionLog.load(tmp_path / "day*.jsonl", duplicates="drop").event_count == 30

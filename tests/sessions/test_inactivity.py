@@ -126,7 +126,7 @@ def test_names() -> None:
 def test_times_are_needed() -> None:
     rows = [{"session_id": "s", "time": 5, "selected": None}, {"session_id": "s", "query": "x"}]
     for each, row in (([{"session_id": "s"}], 1), (rows, 2)):
-        text = f"{row}: session 's': the event has no time; session_gap"
+        text = f"{row}: session 's': the event has no time, although others have, or session_gap"
         with pytest.raises(SessionLogError, match=text):
             SessionLog.from_records(each, session_gap="1h", time_unit="s")
 

@@ -94,7 +94,6 @@ def test_invalid_choices() -> None:
         ({"propensity": {1: 0.5, 2: 0}}, "the propensity of rank 2 is 0; it must be above 0"),
         ({"propensity": "power(1)", "clip": 0}, "clip=0 is invalid"),
         ({"clip": 0.1}, "clip= has no effect without a propensity; give propensity="),
-        ({"propensity": "power(1)", "uncorrected": True}, "uncorrected=True contradicts"),
         ({"propensity": "power(1)", "max_unseen": 2}, "max_unseen=2 is invalid"),
         ({"propensity": 5}, "propensity=5 is invalid; give power"),
     ):
