@@ -38,7 +38,6 @@ HOUSE = [
     "statistics",
     "files",
     "document_ids",
-    "progress",
     "argument_checks",
     "remedies",
     "errors",

@@ -127,8 +127,7 @@ def _run_from_ranker(
     if key not in runs:
         label = run_label(request._pyfuncitem, golden_set.name)
         fixture = f"{_ranker_fixture(request)} {how}"
-        file = Path(request._pyfuncitem.path)
-        origin = RankerOrigin(fixture, specification_of(ranker), label, file, inputs)
+        origin = RankerOrigin(fixture, specification_of(ranker), label, inputs)
         shared = tmp_path_factory.getbasetemp().parent
         runs[key] = (ranker, ranked(request.session, ranker, golden_set, origin, shared))
     return runs[key][1][0]

@@ -22,7 +22,6 @@ from pytest_rankcheck.plugin.configuration import (
     add_options,
     read_configuration,
     refuse_idle_session,
-    report_paths,
 )
 from pytest_rankcheck.plugin.fixtures import (
     BASELINE,
@@ -40,7 +39,12 @@ from pytest_rankcheck.plugin.item_findings import (
     without_false_claims,
 )
 from pytest_rankcheck.plugin.item_identity import RANK_FILE, TYPED_ID, typed_id
-from pytest_rankcheck.plugin.terminal_summary import CARRIED, LEDGER, SessionFindings
+from pytest_rankcheck.plugin.session_findings import (
+    CARRIED,
+    LEDGER,
+    SessionFindings,
+    remove_old_reports,
+)
 from pytest_rankcheck.plugin.watched_tests import WatchedTests
 
 if TYPE_CHECKING:
@@ -97,10 +101,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Remove old reports, and read the options and the reference before a conftest changes them."""
-    if report_paths(early_config):
-        from pytest_rankcheck.plugin.report_files import remove_old_reports
-
-        remove_old_reports(early_config)
+    remove_old_reports(early_config)
     try:
         _ = baseline_settings(early_config).reference
     except RankcheckError as error:

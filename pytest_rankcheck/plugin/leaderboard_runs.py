@@ -77,7 +77,7 @@ def _leaderboard(
     metrics = metrics_of(fitting or usual_metrics(evaluation.depth))
     failures: dict[str, str] = {}
     for name, specification in inputs.config.candidates.items():
-        origin = RankerOrigin("rankcheck_candidates", name, name, session.path, inputs)
+        origin = RankerOrigin("rankcheck_candidates", name, name, inputs)
         try:
             if name in measured:
                 raise ConfigurationError("the ranker has this name; choose another")

@@ -15,7 +15,7 @@ from pytest_rankcheck.explanation.explanation import Explanation
 from pytest_rankcheck.files.packed_files import shown_name
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.plugin.fixtures import BASELINE, fixtures_of, golden_path
-from pytest_rankcheck.plugin.terminal_summary import CARRIED
+from pytest_rankcheck.plugin.session_findings import CARRIED
 from pytest_rankcheck.reports.findings import (
     GateFinding,
     JudgingFinding,

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import pytest
 from project import FLOOR_TEST, WITHOUT_AND_WITH_WORKERS, Project, text_of
 
-from pytest_rankcheck import GoldenSet, Run, evaluate, progress
+from pytest_rankcheck import GoldenSet, Run, evaluate
+from pytest_rankcheck.plugin import ranking_runs
 from pytest_rankcheck.plugin.ranking_runs import ranking_progress
 from pytest_rankcheck.reports.text.measurement_notes import timing_notes
 
@@ -95,7 +96,7 @@ def test_progress_in_a_terminal_is_a_bar_for_slow_rankers_only(
         ),
     )
     for seconds, shown in ((0.0, True), (60.0, False)):
-        monkeypatch.setattr(progress, "SECONDS_BEFORE", seconds)
+        monkeypatch.setattr(ranking_runs, "SECONDS_BEFORE", seconds)
         with ranking_progress(config, "web", 2) as show:  # type: ignore[arg-type]
             assert show is not None
             for done in range(1, 6):

@@ -6,6 +6,7 @@ pytest imports this at every start: what is heavy is imported where it is used.
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -14,11 +15,12 @@ from typing import TYPE_CHECKING
 import pytest
 from _pytest._code.code import ExceptionRepr
 
-from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
+from pytest_rankcheck.errors import ConfigurationError, RankcheckError, quoted, suggestion
 from pytest_rankcheck.plugin.baseline_settings import baseline_settings
-from pytest_rankcheck.plugin.configuration import CONFIG
+from pytest_rankcheck.plugin.configuration import CONFIG, report_paths
 from pytest_rankcheck.plugin.item_identity import TYPED_ID
 from pytest_rankcheck.plugin.watched_tests import WatchedTests
+from pytest_rankcheck.reports.report_formats import REPORT_FORMATS
 
 if TYPE_CHECKING:
     from pytest_rankcheck.reports.findings import ReportedFinding
@@ -35,6 +37,8 @@ _ENDINGS = {int(code): code.name.lower().replace("_", " ") for code in pytest.Ex
 _OTHER_PLUGIN = "pytest_github_actions_annotate_failures"
 _MOST_NOTES = 3
 """How many lines notes have without -v."""
+_STEP_SUMMARY_LIMIT = 900_000
+"""Characters; GitHub takes a megabyte for a step."""
 
 
 class SessionFindings:
@@ -83,12 +87,10 @@ class SessionFindings:
             self.findings += [*proof_notes(self.findings, config.stash[CONFIG].hidden)]
         reporter = config.pluginmanager.get_plugin("terminalreporter")
         if self.findings or self.failures or config.stash[CONFIG].reports:
-            from pytest_rankcheck.plugin.report_files import write_reports
-
             if reporter is None or "deselected" not in reporter.stats:
                 self.findings += [*_unused_line_notes(config, self.findings)]
             status = int(session.exitstatus)
-            written = write_reports(config, self.findings, status, self._problems(status))
+            written = _write_reports(config, self.findings, status, self._problems(status))
             self._lines = [*written, *_annotations(self.failures, config)]
         return result
 
@@ -143,6 +145,61 @@ class SessionFindings:
             name = _ENDINGS.get(exit_status, "see its output")
             texts.append(f"pytest ended with exit status {exit_status} ({name})")
         return texts
+
+
+def remove_old_reports(config: pytest.Config) -> None:
+    """Remove old reports, so that nobody takes them for new if this test session breaks.
+
+    Args:
+        config: of a test session in which no conftest is loaded yet.
+    """
+    for path in report_paths(config).values():
+        if path.is_file() and not path.is_symlink():  # not /dev/stdout
+            with suppress(OSError):
+                path.unlink()
+
+
+def _write_reports(
+    config: pytest.Config,
+    findings: Sequence[ReportedFinding],
+    exit_status: int,
+    problems: Sequence[str],
+) -> Iterator[str]:
+    """Write the requested reports; yield a line for each: where it is, or why it is not.
+
+    Args:
+        config: of the test session.
+        findings: of all tests, in detail.
+        exit_status: pytest's.
+        problems: what failed besides gates and checks.
+    """
+    chosen, here = config.stash[CONFIG], config.invocation_params.dir
+    if not chosen.reports and not chosen.step_summary:
+        return
+    from pytest_rankcheck.files.git_commands import git_line
+    from pytest_rankcheck.files.whole_files import write_whole
+    from pytest_rankcheck.reports.report_data import report_of
+
+    command = shlex.join(["pytest", *config.invocation_params.args])
+    commit = git_line(here, "rev-parse", "HEAD")
+    report = report_of(findings, command, exit_status, problems, commit)
+    if chosen.step_summary:
+        from pytest_rankcheck.reports.markdown_report import markdown_of
+
+        # The page of the step shows it, so no line says where it is.
+        with suppress(OSError), chosen.step_summary.open("a", encoding="utf-8") as file:
+            file.write(markdown_of(report, _STEP_SUMMARY_LIMIT))
+    for name, path in chosen.reports.items():
+        title = REPORT_FORMATS[name].titled(report)
+        shown_path = quoted(min(os.path.relpath(path, here), str(path), key=len), 300)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, REPORT_FORMATS[name].text(report))
+        except (OSError, ImportError, RankcheckError) as failure:
+            why = getattr(failure, "strerror", None) or failure
+            yield f"{title} cannot be written to {shown_path}: {why}"
+        else:
+            yield f"{title} written to {shown_path}"
 
 
 def _reason(longrepr: object) -> str:
