@@ -111,15 +111,9 @@ def test_a_new_group_is_not_gated() -> None:
 
 def test_assertions_on_sessions() -> None:
     good, worse = sessions([1, 1, 2, None]), sessions([1, 4, 4, None])
-    assert_at_least(good, "SuccessRate", 0.75)
     assert_at_least(good, "SuccessRate@1", 0.5)
     with pytest.raises(AssertionError, match=r"SuccessRate@1 is 0.2500 on session log .* \(4 sess"):
         assert_at_least(worse, "SuccessRate@1", 0.5)
-    assert_at_least(good, "SessionRR(abandoned=exclude)", 0.8)
-    with pytest.raises(AssertionError, match=r"it must be at least 0\.8"):
-        assert_at_least(good, "SessionRR(abandoned=zero)", 0.8)
-    for metric in ("SessionDuration", "MedianSessionDuration"):
-        assert_at_most(good, metric, 0)
     with pytest.raises(AssertionError) as caught:
         assert_not_regressed(worse, good, "SessionRR(abandoned=zero)", abs=0.1)
     text = str(caught.value)

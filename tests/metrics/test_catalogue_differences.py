@@ -57,7 +57,7 @@ def test_an_invalid_object_is_refused() -> None:
 def test_scaled_dcg_is_not_the_metric_of_sessions() -> None:
     for measure in (ir_measures.SDCG(max_rel=4) @ 10, "SDCG(max_rel=4)@10"):
         assert str(Metric.parse(measure)) == "ir_measures:SDCG(max_rel=4)@10"
-    with pytest.raises(MetricError, match=r"SDCG needs max_rel=.*of sessions is sDCG"):
+    with pytest.raises(MetricError, match="SDCG needs max_rel="):
         Metric.parse("SDCG@10")
     assert str(Metric.parse("sDCG@10")) == "sDCG@10"
 

@@ -17,7 +17,6 @@ from pytest_rankcheck import (
     evaluate,
     evaluate_part,
 )
-from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.text.measurement_notes import evaluation_notes
 
@@ -167,21 +166,6 @@ def test_its_weights_count_in_means_intervals_and_gates() -> None:
     # weights of the golden set multiply
     equal = evaluate(Run.from_dict(scores), golden.weighted("w"))
     assert equal.mean("GAUC") == pytest.approx(mean(then))
-
-
-def test_a_record_gives_the_weighted_mean() -> None:
-    judged, scores = random_queries(50, 4)
-    evaluation = evaluate(Run.from_dict(scores), GoldenSet.from_dict(judged))
-    metric = Metric.parse("GAUC")
-    record = Record.of(evaluation, [metric, Metric.parse("RR")])
-    read = Record.from_text(record.text)
-    assert read == record
-    assert read.mean(metric) == pytest.approx(evaluation.mean(metric), abs=1e-6)
-    assert read.mean(metric) != pytest.approx(np.nanmean(read.values(metric)), abs=1e-4)
-    chosen = evaluation.places(read.query_ids[:20])
-    assert read.mean(metric, range(20)) == pytest.approx(evaluation.mean_at(metric, chosen), 1e-5)
-    assert compare(evaluation, read).values(metric).difference == 0
-    assert "judged" not in Record.of(evaluation, [Metric.parse("RR")]).text.split("queries")[2]
 
 
 def test_a_set_without_both_classes_is_refused() -> None:

@@ -63,24 +63,6 @@ def test_a_decorated_function_is_a_metric() -> None:
     assert "Retrieved" in definitions()
 
 
-def test_a_name_or_alias_that_is_taken_is_refused() -> None:
-    before = set(definitions())
-    for name, aliases in (("nDCG", ()), ("ndcg", ()), ("MRR", ()), ("New", ("precision",))):
-        with pytest.raises(MetricError, match="is already taken by"):
-            metric(name, aliases=aliases)(defined(1, "m", "/m.py"))
-    assert set(definitions()) == before
-
-
-def test_a_metric_registered_later_shows_in_suggestions() -> None:
-    @metric("Serendipity")
-    def serendipity(hits: JudgedHits, cutoff: int | None) -> FloatArray:
-        """Nothing."""
-        return hits.retrieved
-
-    with pytest.raises(MetricError, match="did you mean 'Serendipity'"):
-        Metric.parse("Serendipty@3")
-
-
 # --- the same function again -------------------------------------------------------------------------
 
 
@@ -123,12 +105,12 @@ def test_another_function_of_the_same_name_is_refused() -> None:
 
 def test_a_refused_definition_changes_nothing() -> None:
     metric("Mine", aliases=("Ours",))(defined(1, "conftest", "/a/conftest.py"))
-    with pytest.raises(
-        MetricError, match="the metric name 'MRR' is already taken by RR of pytest-rankch"
-    ):
-        metric("Mine", aliases=("MRR",))(defined(2, "conftest", "/a/conftest.py"))
+    for name, aliases in (("nDCG", ()), ("ndcg", ()), ("Mine", ("MRR",)), ("New", ("precision",))):
+        with pytest.raises(MetricError, match=r"is already taken by .* of pytest-rankcheck"):
+            metric(name, aliases=aliases)(defined(2, "conftest", "/a/conftest.py"))
     assert Metric.parse("Ours").name == "Mine"
     assert Metric.parse("MRR").name == "RR"
+    assert "New" not in definitions()
 
 
 def test_an_invalid_declaration_is_refused() -> None:
