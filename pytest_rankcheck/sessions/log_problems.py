@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import insort
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from pytest_rankcheck.errors import SessionLogError, plural, quoted
 from pytest_rankcheck.files.text_files import Numbering
-
-_EXAMPLES = 20
 
 
 def counts_text(counts: Mapping[str, int]) -> str:
@@ -28,8 +25,8 @@ class SetAside:
     sessions: int = 0
     reasons: Mapping[str, int] = field(default_factory=dict)
     """How many rows could not be used, by reason."""
-    examples: tuple[str, ...] = ()
-    """Descriptions of the first of them, with their places in the file."""
+    first: str = ""
+    """A description of the first of them, with its place in the file."""
 
     def __bool__(self) -> bool:
         return self.rows > 0
@@ -38,7 +35,7 @@ class SetAside:
         if not self:
             return "nothing set aside"
         aside = f"{plural(self.rows, 'row')} set aside from {plural(self.sessions, 'session')}"
-        return f"{aside}: {counts_text(self.reasons)}; first: {self.examples[0]}"
+        return f"{aside}: {counts_text(self.reasons)}; first: {self.first}"
 
 
 class Problems:
@@ -57,7 +54,8 @@ class Problems:
         self.notes: list[str] = []
         """What was unusual in the sources of the rows, as sentences."""
         self._counts: Counter[str] = Counter()
-        self._examples: list[tuple[int, str]] = []
+        self._first: tuple[int, str] | None = None
+        """The position of the first problem in the file, and its description."""
 
     def place(self, position: int) -> str:
         """Return the place of a row, for messages."""
@@ -78,13 +76,12 @@ class Problems:
         else:
             self.sessions.add(session)
             text = f"session '{quoted(session)}': {text}"
-        insort(self._examples, (position, text))  # the first in the file
-        del self._examples[_EXAMPLES:]
+        self._first = min(self._first or (position, text), (position, text))
 
     @property
-    def examples(self) -> Sequence[str]:
-        """Descriptions of the first problems in the file, with their places."""
-        return [f"{self.place(position)}: {text}" for position, text in self._examples]
+    def first(self) -> str:
+        """The description of the first problem in the file, with its place; empty without one."""
+        return f"{self.place(self._first[0])}: {self._first[1]}" if self._first else ""
 
     @property
     def reasons(self) -> Mapping[str, int]:
@@ -102,14 +99,14 @@ class Problems:
             return
         more = f"\n{total:,} rows cannot be used: {counts_text(self.reasons)}" if total > 1 else ""
         raise SessionLogError(
-            f"{self.examples[0]}{more}\nFix the log, or read it with lenient=True, which sets "
+            f"{self.first}{more}\nFix the log, or read it with lenient=True, which sets "
             "aside and counts the sessions of such rows"
         )
 
     def set_aside(self, events: int) -> SetAside:
         """Return what is set aside, given how many events the sessions with problems still had."""
         rows = self.lost_rows + events
-        return SetAside(rows, len(self.sessions), self.reasons, tuple(self.examples))
+        return SetAside(rows, len(self.sessions), self.reasons, self.first)
 
 
 @dataclass(slots=True)
