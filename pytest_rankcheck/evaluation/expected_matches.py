@@ -82,7 +82,7 @@ def _texts_of(run: Run, golden: GoldenSet) -> Mapping[str, Sequence[object]]:
 def _with_matches(golden: GoldenSet, chunks: Grouped, repeats: Grouped) -> GoldenSet:
     """Return a golden set that knows which chunks contain a text, and which repeat one."""
     contents = golden.contents
-    grades = {each: dict(judged) for each, judged in contents.grades.items()}
+    grades = {each: dict(judged) for each, judged in contents.judgments}
     for query_id in contents.by_text:
         units = dict.fromkeys(filter(is_unit, grades[query_id]), 1.0)
         grades[query_id] = units | dict.fromkeys(repeats[query_id], 0.0)

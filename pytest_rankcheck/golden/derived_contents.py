@@ -30,7 +30,7 @@ def with_mapped_ids(contents: Contents, rule: DocIdRule | None) -> Contents:
     """Return a golden set with the ids of its documents mapped; unchanged without a rule.
 
     Two judgments of a query that become one must have the same grade, unless the contents say which
-    of two grades counts. Two candidates that become one must have the same columns.
+    of two grades counts. Two candidates that become one may have no columns.
     """
     if rule is None:
         return contents
@@ -78,11 +78,10 @@ def _candidates(candidates: Candidates, to_id: DocIdMap) -> Candidates:
         mapped = rows_of.setdefault(query_id, {})
         for doc_id, row in rows.items():
             key = to_id(doc_id)
-            first = mapped.setdefault(key, row)
-            if not candidates.are_equal(first, row):
+            if mapped.setdefault(key, row) != row and candidates.columns:
                 raise GoldenSetError(
                     f"query '{quoted(query_id)}': doc_id={quoted(to_id.name)} maps two candidates "
-                    f"that differ to '{quoted(key)}'; keep one of them"
+                    f"with columns to '{quoted(key)}'; keep one of them"
                 )
     return replace(candidates, rows_of=rows_of)
 

@@ -14,7 +14,7 @@ Each may have a ``reason``, a ``known_failure`` with its ``known_rank``, and a `
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict, Unpack, get_args
 
@@ -153,9 +153,7 @@ class Expectation:
             case "in_top":
                 return f"{documents} in the top {self.k}"
             case "not_in_top":
-                if len(self.documents) == 1:
-                    return f"{documents} not in the top {self.k}"
-                return f"none of {documents} in the top {self.k}"
+                return f"{documents} not in the top {self.k}"
             case "above":
                 return f"{documents} above {others}"
             case "some_results":
@@ -165,22 +163,13 @@ class Expectation:
 
 def document_ids(value: object, form: str) -> tuple[str, ...]:
     """Return document ids, given as a list of at least one text or whole number."""
-    if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
+    ids = [*map(id_text, value)] if isinstance(value, (list, tuple)) else []
+    if not ids or None in ids:
         raise GoldenSetError(
-            f'{form}: {quoted(repr(value), 60)} is not a list of document ids, such as ["d1"]'
+            f"{form}: {quoted(repr(value), 60)} is not a list of document ids, which are text or "
+            'whole numbers, such as ["d1"]'
         )
-    ids = []
-    for item in value:
-        text = id_text(item)
-        if text is None:
-            raise GoldenSetError(
-                f"{form}: {quoted(repr(item), 60)} is not a document id; ids are text or whole "
-                "numbers"
-            )
-        ids.append(text)
-    if not ids:
-        raise GoldenSetError(f"{form}: the list of documents is empty; name at least one")
-    return tuple(ids)
+    return tuple(map(str, ids))
 
 
 def add_expectation(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
-from pytest_rankcheck.golden.golden_source import Contradictions, Places, Source
+from pytest_rankcheck.golden.golden_source import Contradictions, Source
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.golden.query import label_of
 
@@ -352,22 +352,19 @@ class GoldenSet(JudgedQueries):
             query_ids: some of the queries, each once, in the order of the result.
         """
         from pytest_rankcheck.files.id_columns import HeldIds
+        from pytest_rankcheck.golden.golden_contents import Contents
 
-        part = self.contents.of_queries(query_ids)
+        part = replace(self.contents, repeats=()).of_queries(query_ids)
         documents = HeldIds(part.judgments.documents.texts())
-        contents = replace(
-            part,
+        contents = Contents(
             judgments=replace(part.judgments, documents=documents, lines=None),
-            source=Source(),
-            places=Places(),
+            by_subtopic=part.by_subtopic,
+            queries=part.queries,
+            by_text=part.by_text,
             candidates=part.candidates.compact(),
-            titles={},
-            expectations={},
-            doc_id=None,
-            corpus=None,
-            documents=None,
-            interactions=None,
             scale=self.scale if self.scale > 0 else None,
+            weight_by=part.weight_by,
+            cluster_by=part.cluster_by,
             known_attributes=tuple(self.attributes),
         )
         return type(self)(contents, self.name)

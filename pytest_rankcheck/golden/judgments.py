@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, pairwise
@@ -215,15 +215,6 @@ class GradesByQuery(Mapping[str, Mapping[str, float]]):
 
     def __len__(self) -> int:
         return len(self._judgments.query_ids)
-
-    def items(self) -> ItemsView[str, Mapping[str, float]]:
-        """Return a view of all queries with their grades; iterating over it keeps nothing."""
-        return _Items(self)
-
-
-class _Items(ItemsView[str, Mapping[str, float]]):
-    def __iter__(self) -> Iterator[tuple[str, Mapping[str, float]]]:
-        return iter(self._mapping._judgments)  # type: ignore[attr-defined]
 
 
 def _as_written(grades: FloatArray) -> Sequence[float]:

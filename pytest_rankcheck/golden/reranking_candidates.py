@@ -58,11 +58,6 @@ class Candidates:
             cells = {name: column[place] for name, column in columns.items()}
             yield doc_id, {name: cell for name, cell in cells.items() if not _is_empty(cell)}
 
-    def are_equal(self, row: int, other: int) -> bool:
-        """Whether two rows have the same cells."""
-        pairs = ((column[row], column[other]) for column in self.columns.values())
-        return all(one == two or (_is_empty(one) and _is_empty(two)) for one, two in pairs)
-
     def take(self, query_ids: Iterable[str]) -> Candidates:
         """Return the candidates of some queries; the columns are shared.
 

@@ -234,7 +234,7 @@ def test_worse_known_failures_are_a_warning_and_do_not_fail(entered: list[Note])
         ),
         'q2 "xyzzy": expected gone above faq; gone was at 7 when it was marked, and is now not ranked',
         (
-            'q3 "contact": expected none of contact, x in the top 9; the first of them was at 2 when it '
+            'q3 "contact": expected contact, x not in the top 9; the first of them was at 2 when it '
             "was marked, and is now at 1"
         ),
     ]

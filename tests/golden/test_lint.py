@@ -294,12 +294,11 @@ def test_duplicates_of_both_kinds() -> None:
     )
     found = finding(golden, "duplicate-query")
     assert found.what.startswith(
-        "2 groups of queries with the same text, 1 with different judgments, 1 with the same "
-        'judgments: 2 queries (c, d) "ale"'
+        '2 groups of queries with the same text, 1 with different judgments: 2 queries (c, d) "ale"'
     )
     assert found.query_ids == ("c", "d", "a", "b")
     double = finding(golden.subset(["a", "b"]), "duplicate-query")
-    assert double.why == "Queries with the same judgments are one query that counts several times"
+    assert "0 with different judgments" in double.what
 
 
 def test_attributes_and_samples_of_traffic_explain_equal_judgments() -> None:

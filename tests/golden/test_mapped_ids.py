@@ -170,7 +170,7 @@ def test_titles_candidates_and_expectations_are_mapped(tmp_path: Path) -> None:
 def test_candidates_and_expectations_that_become_one(tmp_path: Path) -> None:
     path = tmp_path / "shop.csv"
     path.write_text("query_id,doc_id,relevance,price\nq1,A,1,5\nq1,a,1,7\n", "utf-8")
-    with pytest.raises(GoldenSetError, match="maps two candidates that differ to 'a'"):
+    with pytest.raises(GoldenSetError, match="maps two candidates with columns to 'a'"):
         GoldenSet.load(path, doc_id="lower")
 
 

@@ -28,10 +28,6 @@ if TYPE_CHECKING:
 _SHOWN_PLACES = 3
 _EXAMPLES = 3
 """How many ids of the catalogue are kept for messages."""
-_MOST = 0.5
-"""If a corpus distinguishes documents by spelling, such as by the case of short ids, a missing id
-often resembles another one by chance. Then at least this share of the missing ids must have another
-spelling in the catalogue to count as misspelt."""
 _DECIMALS = re.compile(r"(?<=\d)\.0+$")
 
 Level = Literal["error", "warning", "ignore"]
@@ -166,9 +162,6 @@ class CorpusMatch:
                     spellings[form].add(doc_id)
         missing = {each: spellings[form_of[each]] for each in form_of if each not in found}
         misspelt = {doc_id: min(ids) for doc_id, ids in missing.items() if len(ids) == 1}
-        is_ambiguous = any(len(ids) > 1 for ids in spellings.values())
-        if is_ambiguous and len(misspelt) < _MOST * len(missing):
-            misspelt = {}
         absent = [doc_id for doc_id in missing if doc_id not in misspelt]
         return cls(corpus.name, size, examples, len(form_of), absent, misspelt)
 

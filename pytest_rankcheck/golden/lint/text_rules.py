@@ -59,23 +59,13 @@ def duplicate_query(linted: Linted) -> LintFinding | None:
     if not groups:
         return None
     first = groups[0]
-    texts = (quoted(linted.queries[each].text, _SHOWN) for each in first[:3])
-    shown = ", ".join(dict.fromkeys(f'"{text}"' for text in texts))
-    kinds = (("different", differing), ("the same", double))
-    judged = ", ".join(f"{len(each):,} with {kind} judgments" for kind, each in kinds if each)
-    why = []
-    if differing:
-        why.append(
-            "A ranker that sees only the text gives all of them the same answer: what it gains on "
-            "one query, it loses on another"
-        )
-    if double:
-        why.append("Queries with the same judgments are one query that counts several times")
+    shown = quoted(linted.queries[first[0]].text, _SHOWN)
     return LintFinding(
         query_ids=tuple(query_id for group in groups for query_id in group),
-        what=f"{plural(len(groups), 'group')} of queries with the same text, {judged}: "
-        f"{counted_queries(first)} {shown}",
-        why=". ".join(why),
+        what=f"{plural(len(groups), 'group')} of queries with the same text, {len(differing):,} "
+        f'with different judgments: {counted_queries(first)} "{shown}"',
+        why="A ranker that sees only the text gives all of them the same answer, so it loses on "
+        "one what it gains on another, and equal judgments count several times",
         remedy="merge their judgments into one query, or make the texts differ",
     )
 
