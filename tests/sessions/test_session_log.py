@@ -159,7 +159,7 @@ GOOD = {"session_id": "good", "event": 1, "time": 1, "results": ["d1", "d2"], "s
 
 BROKEN: list[tuple[str, int, str, dict[str, int]]] = [
     (lines(STATES) + "{\n", 2, ":4: not JSON", {"not JSON": 1}),
-    (lines(STATES) + "[1]\n", 2, ":4: '.1.' is not an object", {"no object": 1}),
+    (lines(STATES) + "[1]\n", 2, ":4: not an object but .1.", {"no object": 1}),
     (lines(STATES) + '{"session_id": NaN}\n', 2, ":4: not JSON|:4: NaN", {"not JSON": 1}),
     ("session_id,event,selected\na,1,\nb,1\nc,1,y,z\n", 1, ":3: 2 columns, but the header has 3", {"broken row": 2}),
 ]  # fmt: skip

@@ -299,7 +299,7 @@ def test_what_is_refused() -> None:
         ("none.jsonl", EVENTS, {}, "none.jsonl: no such file"),
         (QUERIES, [event(9, "click", "a", "09:00:01")], {}, "no event belongs to a query: .* such as 'q9'"),
         (EVENTS, QUERIES, {}, "no event has the action_name click"),
-        ({"query_id": "q1"}, EVENTS, {}, "queries, row 1: 'query_id' is not an object"),
+        ({"query_id": "q1"}, EVENTS, {}, "queries, row 1: not an object but query_id"),
     ):  # fmt: skip
         with pytest.raises((SessionLogError, ConfigurationError), match=message):
             SessionLog.from_ubi(queries, events, **how)
