@@ -21,6 +21,7 @@ from pytest_rankcheck.files.id_columns import (
 )
 from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.rankers.ranked_columns import HeldDocuments, RankedColumns
+from pytest_rankcheck.rankers.ranking_forms import PairedScores
 
 _CELLS = 1 << 21
 """The size of the padded matrices in which queries are sorted."""
@@ -291,7 +292,7 @@ class HeldJoin:
             doubtful = np.flatnonzero(sizes < lengths).tolist()
         is_open = (counts > 0) & (lengths > 0)
         is_open[doubtful] = False
-        if not columns.are_dicts:
+        if not columns.are_dicts and set(map(type, self._groups)) != {PairedScores}:
             return Matches(*self._looked_up(np.flatnonzero(is_open)), doubtful)
         is_few = is_open & (counts * _SPARSE <= lengths)
         few, is_tied = self._found_in_dicts(np.flatnonzero(is_few))
@@ -316,12 +317,18 @@ class HeldJoin:
         own = np.fromiter(scores, np.float64, len(docs))
         at = np.flatnonzero(~np.isnan(own))
         of_places = np.repeat(places, counts)[at]
-        rows, are_tied = self._order.with_score(of_places, own[at])
+        if self._columns.are_dicts:
+            rows, are_tied = self._order.with_score(of_places, own[at])
+        else:  # pairs in their order
+            found = zip(of_places.tolist(), at.tolist(), strict=True)
+            ranks = [[*self._groups[place]].index(docs[number]) for place, number in found]
+            rows = self._columns.starts[of_places] + np.array(ranks, np.int64)
+            are_tied = np.zeros(len(rows), dtype=np.bool_)
         is_tied = np.zeros(len(self._groups), dtype=np.bool_)
         is_tied[of_places[are_tied]] = True
         kept = ~is_tied[of_places]
-        found = judged[at[kept]]
-        known = found.astype(np.float64) if self._as_rows else self._judgments.grades[found]
+        judged = judged[at[kept]]
+        known = judged.astype(np.float64) if self._as_rows else self._judgments.grades[judged]
         return (of_places[kept], rows[kept], known), is_tied
 
     def _looked_up(self, places: IntArray) -> _Found:
