@@ -42,7 +42,7 @@ class EvaluationPart:
     """What messages call the part, such as its file."""
     origin: Mapping[str, Any]
     """What all parts of a run must have in common: the fingerprint and the scale of the golden set,
-    the conventions, how ids were mapped and incomplete ranks treated, how many documents of each
+    the conventions, how ids were mapped, how many documents of each
     ranking count and are kept, and the version of this package."""
     hits: Mapping[str, QueryHits]
     """The hits of each judged query that the part ranks, and the top of its ranking."""
@@ -115,7 +115,7 @@ def evaluate_part(
         depth: how many documents of each ranking count; None: all.
         top: how many of the first documents of each ranking to keep, judged or not.
         conventions: as in `evaluate`; ``missing`` and ``extra`` are applied by the merge.
-        **reading: ``columns``, ``ties``, ``duplicates``, ``doc_id`` and ``incomplete_ranks``, as
+        **reading: ``columns``, ``ties``, ``duplicates`` and ``doc_id``, as
             in `Run.load`.
 
     Raises:
@@ -131,7 +131,7 @@ def evaluate_part(
         if format or reading or depth is not None:
             raise ConfigurationError(
                 "the source is a Run, which has been read already: give format, columns, ties, "
-                "duplicates, doc_id, incomplete_ranks and depth when you read it"
+                "duplicates, doc_id and depth when you read it"
             )
         run = source
     elif isinstance(source, (str, PathLike)):
@@ -153,7 +153,6 @@ def evaluate_part(
             "scale": golden.scale,
             "conventions": chosen,
             "doc_id": to_id.name if to_id else "",
-            "incomplete_ranks": reading.get("incomplete_ranks", "error"),
             "depth": run.depth,
             "top": top,
             "version": pytest_rankcheck.__version__,

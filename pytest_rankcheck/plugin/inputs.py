@@ -247,7 +247,6 @@ class Inputs:
             ties=self.conventions.ties,
             duplicates=self.conventions.duplicates,
             doc_id=self.doc_id,
-            incomplete_ranks=self.config.incomplete_ranks,
         )
 
     def run_of(self, golden_name: str, label: str = "") -> Run:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from pytest_rankcheck.plugin.options import (
     FAILURES,
@@ -32,9 +32,6 @@ from pytest_rankcheck.plugin.options import (
     setting,
     whole_number,
 )
-
-if TYPE_CHECKING:
-    from pytest_rankcheck.rankers.ranking import IncompleteRanks
 
 
 class Config:
@@ -140,10 +137,6 @@ class Config:
         "take the rankings from this run, a folder of its parts, or a folder that "
         "--rankcheck-save-run wrote, instead of calling the ranker",
         selects_input=True,
-    )
-    incomplete_ranks: IncompleteRanks = setting(
-        one_of("error", "close_gaps", default="error"),
-        "gaps and repeats in the ranks of a run without scores: error (default), or close_gaps",
     )
     save_run: Path | None = flag(
         PATH, "save the run of each golden set in this folder, for --rankcheck-run", metavar="DIR"

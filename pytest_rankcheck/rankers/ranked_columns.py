@@ -23,7 +23,6 @@ from pytest_rankcheck.rankers.ranking import (
     RankingRules,
     by_score,
     duplicates_settled,
-    has_all_ranks,
 )
 from pytest_rankcheck.rankers.ranking_forms import PairedScores, ids_of, ranking_as_given
 
@@ -175,9 +174,8 @@ class RankedColumns:
         if self.is_ordered:
             return Ranking(doc_ids, tuple(scores))
         ranking = by_score(doc_ids, scores, self.query_ids[place], self.rules.ties)
-        has_ranks = self.by_rank is not None and bool(self.by_rank[place])
-        if has_ranks and has_all_ranks([-score for score in scores]):
-            return Ranking(ranking.doc_ids)  # its scores are negated ranks, none repeated
+        if self.by_rank is not None and self.by_rank[place]:
+            return Ranking(ranking.doc_ids)  # its scores are negated ranks
         return ranking
 
     def check(self) -> None:

@@ -30,10 +30,6 @@ Duplicates = Literal["error", "close_gaps", "keep_places"]
 Its other places are removed, so that the documents below move up (``"close_gaps"``); or they stay
 where they are and count as unjudged (``"keep_places"``)."""
 
-IncompleteRanks = Literal["error", "close_gaps"]
-"""How the ranks of a table without scores are treated if one is missing or repeated: as an error;
-or they give only the order, so that gaps are closed and equal ranks are ties."""
-
 
 @dataclass(frozen=True, slots=True)
 class RankingRules:
@@ -43,7 +39,6 @@ class RankingRules:
     duplicates: Duplicates = "error"
     to_id: DocIdMap | None = None
     """Maps the ids of documents, before duplicates are found."""
-    incomplete_ranks: IncompleteRanks = "error"
 
 
 class ReadingOptions(TypedDict, total=False):
@@ -53,7 +48,6 @@ class ReadingOptions(TypedDict, total=False):
     ties: Ties
     duplicates: Duplicates
     doc_id: DocIdRule | None
-    incomplete_ranks: IncompleteRanks
 
 
 @checked_arguments
@@ -62,10 +56,9 @@ def reading_rules(
     ties: Ties = "doc_id",
     duplicates: Duplicates = "error",
     doc_id: DocIdRule | None = None,
-    incomplete_ranks: IncompleteRanks = "error",
 ) -> tuple[Mapping[str, str], RankingRules]:
     """Return the names of columns and the rules that reading options describe, checked."""
-    return columns or {}, RankingRules(ties, duplicates, id_map(doc_id), incomplete_ranks)
+    return columns or {}, RankingRules(ties, duplicates, id_map(doc_id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +142,8 @@ def incomplete_ranks(ranks: Sequence[float], query_id: str) -> RunError:
     problem = f"rank {rank:g} is given twice" if is_repeat else f"rank {expected} is missing"
     return RunError(
         f"query '{quoted(query_id)}': {problem}; without scores the ranks decide, and must be "
-        "1, 2, 3, ... or 0, 1, 2, .... Add the missing documents or a column score, or, if the "
-        "ranks give only the order, read the run with incomplete_ranks='close_gaps' (in pytest and "
-        "on the command line: close_gaps in rankcheck_incomplete_ranks)"
+        "1, 2, 3, ... or 0, 1, 2, .... Add the missing documents, or a column score; if the ranks "
+        "give only the order, number them anew"
     )
 
 

@@ -134,8 +134,6 @@ class Run:
             doc_id: maps the ids of documents, before duplicates are found: a named rule such as
                 ``"lower"`` or ``"before:#"``, a function from an id to an id, or several. The file
                 is then read into memory.
-            incomplete_ranks: a gap or a repeat in the ranks of a table without scores: ``"error"``,
-                or ``"close_gaps"`` if the ranks give only the order.
 
         A file of more than a few megabytes is read when it is needed, as with `scan`.
 

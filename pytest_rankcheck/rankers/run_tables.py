@@ -267,7 +267,7 @@ class RunRows:
         starts = np.append(begins, len(self.queries))
         query_ids = self.queries.texts(begins)
         scores, by_rank = self._decided(starts, numbering)
-        if by_rank is not None and rules.incomplete_ranks == "error":
+        if by_rank is not None:
             assert self.ranks is not None
             _refuse_incomplete(self.ranks, starts, by_rank, query_ids, are_whole)
         documents = _documents(self.documents, starts)

@@ -78,36 +78,22 @@ def test_complete_ranks_decide_from_0_or_from_1(
     assert evaluate(run, GOLDEN).ranks("q")["a"] == expected.index("a") + 1
 
 
-def test_a_gap_or_a_repeat_is_an_error_unless_ranks_give_only_the_order(
-    make: Make, tmp_path: Path
-) -> None:
-    for ranks, problem, closed in (
-        ([9], "rank 1 is missing", "a"),
-        ([2], "rank 1 is missing", "a"),
-        ([1, 3], "rank 2 is missing", "ab"),
-        ([0, 2, 1, 4], "rank 3 is missing", "acbd"),
-        ([1, 2, 2, 4], "rank 2 is given twice", "acbd"),
-        ([1, 1], "rank 1 is given twice", "ba"),
-        ([0, 0, 1], "rank 0 is given twice", "bac"),
-        ([-1, 0, 1], "rank 1 is missing", "abc"),
-        ([1.0, 1.5, 2.0], "rank 2 is missing", "abc"),
+def test_a_gap_or_a_repeat_is_an_error(make: Make, tmp_path: Path) -> None:
+    for ranks, problem in (
+        ([9], "rank 1 is missing"),
+        ([1, 3], "rank 2 is missing"),
+        ([0, 2, 1, 4], "rank 3 is missing"),
+        ([1, 2, 2, 4], "rank 2 is given twice"),
+        ([0, 0, 1], "rank 0 is given twice"),
+        ([-1, 0, 1], "rank 1 is missing"),
+        ([1.0, 1.5, 2.0], "rank 2 is missing"),
     ):
         rows = [(query, doc, float(rank)) for query, doc, rank in rows_of(ranks)]
         with pytest.raises(RunError) as failure:
             make(rows, tmp_path)
         said = str(failure.value)
         assert f"query 'q': {problem}; without scores the ranks decide" in said
-        assert "incomplete_ranks='close_gaps'" in said
-        run = make(rows, tmp_path, incomplete_ranks="close_gaps")
-        assert "".join(run["q"]) == closed  # equal ranks are ties: by document id, descending
-
-
-def test_equal_ranks_are_ties(make: Make, tmp_path: Path) -> None:
-    rows = rows_of([1.0, 1.0, 2.0])
-    run = make(rows, tmp_path, incomplete_ranks="close_gaps", ties="input")
-    assert "".join(run["q"]) == "abc"
-    with pytest.raises(RunError, match="have the same score"):
-        make(rows, tmp_path, incomplete_ranks="close_gaps", ties="error")
+        assert said.endswith("if the ranks give only the order, number them anew")
 
 
 @NEEDS_POLARS
