@@ -15,7 +15,7 @@ from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.run import Run
 from pytest_rankcheck.reports.ledger import enter, wanted
-from pytest_rankcheck.reports.text.expectation_text import (
+from pytest_rankcheck.reports.text.golden_text import (
     EXPECTATION_ADVICE,
     expectation_facts,
     expectation_headline,

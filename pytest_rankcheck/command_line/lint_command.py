@@ -22,7 +22,7 @@ from pytest_rankcheck.plugin.item_identity import RANK_FILE
 from pytest_rankcheck.plugin.lint_items import lint_of
 from pytest_rankcheck.plugin.rank_file import checks_of
 from pytest_rankcheck.plugin.rank_file_table import RankFileTable
-from pytest_rankcheck.reports.text.lint_text import lint_text
+from pytest_rankcheck.reports.text.golden_text import lint_text
 
 
 def add_lint_command(commands: Commands) -> None:

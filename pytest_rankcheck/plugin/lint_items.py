@@ -51,7 +51,7 @@ class _LintItem(pytest.Item):
 
     def runtest(self) -> None:
         """Load the set, contradictions and all, and lint it."""
-        from pytest_rankcheck.reports.text.lint_text import lint_notes, lint_text
+        from pytest_rankcheck.reports.text.golden_text import lint_notes, lint_text
 
         golden, findings = lint_of(inputs_of(self.config), self.path)
         if any(finding.level == "error" for finding in findings):

@@ -1,4 +1,4 @@
-"""The text about expectations: how many hold, and the marks of known failures."""
+"""The text about a golden set: its lint findings, its expectations, and their known failures."""
 
 from __future__ import annotations
 
@@ -6,13 +6,42 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from pytest_rankcheck.behaviour.expectation_check import ExpectationResult, ExpectationStatus
-from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.explanation.explanation import Explanation
 from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.golden.lint.lint_rule import LintFinding
 from pytest_rankcheck.reports.findings import Note, Topic
 from pytest_rankcheck.reports.text.answers_text import ranks_in
 from pytest_rankcheck.reports.text.wording import query_in
+
+_PLACES = 3
+
+
+def lint_text(golden_name: str, queries: int, findings: Sequence[LintFinding]) -> str:
+    """Return all findings on a golden set: the rule, where, what, and what to do.
+
+    Args:
+        golden_name: the name of the set.
+        queries: how many queries it has.
+        findings: what the linter found.
+    """
+    size = plural(queries, "query", "queries")
+    errors = sum(finding.level == "error" for finding in findings)
+    counts = f"{plural(errors, 'error')}, {plural(len(findings) - errors, 'warning')}"
+    lines = [f"golden set '{quoted(golden_name)}' ({size}): {counts}"]
+    for each in findings:
+        where = listed(each.places or each.query_ids, _PLACES) or "the whole set"
+        lines += [f"  {each.rule} ({each.level}): {where}", f"    {each.what}"]
+        lines += [f"    {each.remedy}"]
+    return "\n".join(lines)
+
+
+def lint_notes(golden_name: str, findings: Sequence[LintFinding]) -> Iterator[Note]:
+    """Yield one line of the summary for each finding on a golden set."""
+    for finding in findings:
+        yield Note(Topic.LINT, str(finding), f"golden set '{quoted(golden_name)}'")
+
 
 EXPECTATION_ADVICE = (
     "improve these queries, correct the expectations, or say with known_failure why they cannot "
