@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain, compress, islice, repeat
+from itertools import chain, islice, repeat
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -352,11 +352,6 @@ class Interactions:
     def users(self, query_ids: Sequence[str]) -> IntArray:
         """Return the number of the user of each query; -1 for no user."""
         return _numbers_in(self._users, query_ids)
-
-    def seen_by(self, user: str, doc_ids: Sequence[str]) -> Sequence[str]:
-        """Return which of some documents a user has interacted with."""
-        shown = np.arange(len(doc_ids))[np.newaxis]
-        return list(compress(doc_ids, self.seen(self.users([user]), doc_ids, shown)[0]))
 
     def seen(self, users: IntArray, doc_ids: Sequence[str], shown: IntArray) -> BoolArray:
         """Return which of the shown documents the users have interacted with.

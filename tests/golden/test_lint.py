@@ -4,7 +4,6 @@ import math
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -192,25 +191,6 @@ def test_only_positive_judgments_are_no_finding() -> None:
     assert clicks.lint() == []
     nothing = GoldenSet.from_dict({f"q{n}": {f"d{n}": 0} for n in range(40)})
     assert {found.rule for found in nothing.lint()} == {"no-relevant", "ceiling"}
-
-
-def test_judgments_that_are_in_the_training_table_too(tmp_path: Path) -> None:
-    (tmp_path / "bought.csv").write_text("user,item,relevance\nann,boot,1\nben,cap,1\nann,hat,0\n")
-    train = pd.DataFrame([("ann", "hat"), ("ann", "cap"), ("ben", "cap")], columns=["user", "item"])
-    columns = {"query_id": "user", "doc_id": "item"}
-
-    def bought(interactions: pd.DataFrame | None) -> GoldenSet:
-        return GoldenSet.load(tmp_path / "bought.csv", columns=columns, interactions=interactions)
-
-    # Of the two pairs that are relevant, only the second is in both; cap alone is not enough.
-    found = finding(bought(train), "seen-in-training")
-    assert found.what == (
-        "1 of 2 relevant judgments is in the interactions too: user 'ben' has 'cap' there already"
-    )
-    assert (found.level, found.query_ids) == ("warning", ("ben",))
-    assert found.places == (f"{tmp_path / 'bought.csv'}:3",)
-    assert finding(bought(train[:2]), "seen-in-training") is None
-    assert finding(bought(None), "seen-in-training") is None
 
 
 # --- texts -------------------------------------------------------------------------------------

@@ -206,32 +206,6 @@ def few_queries(linted: Linted) -> LintFinding | None:
     )
 
 
-@rule("warning")
-def seen_in_training(linted: Linted) -> LintFinding | None:
-    """A relevant document that the user (the query) already has in the interactions."""
-    judgments, interactions = linted.contents.judgments, linted.contents.interactions
-    if interactions is None:
-        return None
-    rows = np.flatnonzero(judgments.grades > 0)
-    users = interactions.users([query_id for query_id, _, _ in judgments.rows_at(rows)])
-    places = np.arange(len(rows))[:, np.newaxis]
-    seen = rows[interactions.seen(users, judgments.documents.texts(rows), places)[:, 0]]
-    if not len(seen):
-        return None
-    query_id, doc_id, _ = next(judgments.rows_at(seen[:1]))
-    return LintFinding(
-        query_ids=linted.queries_at(seen),
-        what=f"{len(seen):,} of {plural(len(rows), 'relevant judgment')} "
-        f"{'is' if len(seen) == 1 else 'are'} in {interactions.name} too: user "
-        f"'{quoted(query_id)}' has '{quoted(doc_id)}' there already",
-        why="A recommender that was trained on them scores higher than it will on new ones, and "
-        "one that leaves out what a user has already cannot find them",
-        remedy="split the interactions so that each is in one of the two, such as by time; if "
-        "users come back to the same items, write seen-in-training=ignore in rankcheck_lint",
-        places=linted.places_at(seen[:_NAMED]),
-    )
-
-
 @rule("error")
 def expectation_against_grades(linted: Linted) -> LintFinding | None:
     """An expectation that contradicts the grades, so that no ideal ranking meets it."""
