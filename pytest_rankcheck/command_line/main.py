@@ -37,8 +37,8 @@ from pytest_rankcheck.extension_registry import ExtensionRegistry
 _EPILOG = """examples:
   python -m pytest_rankcheck init
   python -m pytest_rankcheck lint golden/web.jsonl
-  python -m pytest_rankcheck compare tests/baselines/test_ranking/test_mrr--web.json new.run \\
-      --golden golden/web.jsonl --gate "noninferior(margin=0.02)" --by locale --html report.html
+  python -m pytest_rankcheck compare main.run new.run --golden golden/web.jsonl \\
+      --gate "noninferior(margin=0.02)" --by locale --html report.html
   python -m pytest_rankcheck history --metric nDCG@10 --since 3.months
 
 exit codes: 0 passed, 1 the gate blocks (or the linter found errors, gates

@@ -68,7 +68,7 @@ def _lost(kept: KeptRankings) -> Iterator[Harm]:
         change = _each(lambda query, _: kept.without(kept.relevant[query], query))
         yield Harm(name, change, answered, count)
     count = _count(queries, 0.05)
-    yield Harm(f"{_some(count, queries)} find nothing", _each(_nothing), queries, count)
+    yield Harm(f"{_some(count, queries)} find nothing", _each(lambda *_: ()), queries, count)
 
     def without_shard(shards: int, draw: Generator) -> Change:
         start = int(draw.integers(2**32))
@@ -130,17 +130,12 @@ def _of_slices(kept: KeptRankings) -> Iterator[Harm]:
             label = f"{attribute}={value}"
             if _MISSPELT.search(label) and value.lower() not in _NEGATIVE:
                 name = f"typing errors no longer corrected ({label})"
-                yield Harm(name, _each(_nothing), queries, draws=1)
+                yield Harm(name, _each(lambda *_: ()), queries, draws=1)
 
 
 def _each(change: Callable[[str, Generator], Sequence[str]]) -> Callable[[Generator], Change]:
     """Return a harm that draws nothing that all queries share."""
     return lambda draw: lambda query: change(query, draw)
-
-
-def _nothing(*_: object) -> Sequence[str]:
-    """Return an empty ranking."""
-    return ()
 
 
 def _count(queries: Sequence[str], share: float) -> int:

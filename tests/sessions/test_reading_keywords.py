@@ -36,27 +36,17 @@ def parquet(rows: Rows, folder: Path, **reading: Any) -> SessionLog:
     return SessionLog.load(folder / "log.parquet", **reading)
 
 
-def several(rows: Rows, folder: Path, **reading: Any) -> SessionLog:
-    for part in range(3):
-        some = rows[part * 20 : part * 20 + 20 if part < 2 else None]
-        (folder / f"{part}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in some))
-    return SessionLog.load(folder / "*.jsonl", **reading)
-
-
 def frame(make: Callable[[Rows], Any]) -> Callable[..., SessionLog]:
     return lambda rows, _, **reading: SessionLog.from_frame(make(rows), **reading)
 
 
 SOURCES: dict[str, Callable[..., SessionLog]] = {
     "JSON lines": jsonl,
-    "several files": several,
     "JSON array": array,
     "Parquet": parquet,
     "pandas": frame(pd.DataFrame),
     "polars": frame(lambda rows: pl.DataFrame(rows, infer_schema_length=None)),
-    "polars lazy": frame(lambda rows: pl.LazyFrame(rows, infer_schema_length=None)),
     "arrow": frame(pa.Table.from_pylist),
-    "arrow reader": frame(lambda rows: pa.Table.from_pylist(rows).to_reader(max_chunksize=9)),
 }
 
 
