@@ -302,24 +302,16 @@ class Unpaired(ComparedValues):
         """Empty: no session is on both sides."""
         return np.zeros(0)
 
-    @cached_property
+    @property
     def unit_counts(self) -> tuple[int, int]:
         """The number of independent units before and now."""
-        pairs = ((self.before_clusters, self.before), (self.clusters, self.after))
-        before, now = (
-            len(values) if units is None else len(np.unique(units)) for units, values in pairs
-        )
-        return before, now
+        before, now = self.differences.samples
+        return before.count, now.count
 
     @property
     def units(self) -> int:
         """The number of independent units of the smaller sample."""
         return min(self.unit_counts)
-
-    @cached_property
-    def mean_before(self) -> float:
-        """The mean before; NaN without values."""
-        return self.metric.mean(self.before, None)
 
     @property
     def is_same(self) -> bool:

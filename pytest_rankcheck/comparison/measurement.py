@@ -171,24 +171,13 @@ def recorded_values(side: Measured, metric: Metric) -> FloatArray:
     return as_recorded(metric.kind.column(side.values(metric)))
 
 
-def mean_before(
-    evaluation: Evaluation,
-    other: Measured | None,
-    metric: Metric,
-    values: Mapping[str, float | None],
-) -> float:
-    """Return the mean before: of the same queries, or of all sessions of another log.
+def mean_before(evaluation: Evaluation, other: Measured | None, metric: Metric) -> float:
+    """Return the mean before; NaN if the golden set has changed, so that it is over other queries.
 
-    NaN if the golden set has changed, because the mean now is over other queries.
+    Two logs always have other sessions.
     """
-    if not metric.kind.has_parts:
-        return math.nan if other is None or not other.fits(metric) else other.mean(metric)
-    if not evaluation.kind.recur:
-        return metric.mean(np.array(list(values.values()), dtype=np.float64))
-    prints = {} if other is None else other.query_fingerprints
-    own = evaluation.query_fingerprints
-    same = np.array([prints.get(query_id) == own[query_id] for query_id in evaluation.query_ids])
-    if not same.all():
+    if other is None or not other.fits(metric):
         return math.nan
-    before = np.array([values.get(query_id) for query_id in evaluation.query_ids], dtype=np.float64)
-    return metric.mean(before, evaluation.weights_of(metric))
+    is_same = evaluation.query_fingerprints == other.query_fingerprints
+    has_mean = is_same or not evaluation.kind.recur or not metric.kind.has_parts
+    return other.mean(metric) if has_mean else math.nan

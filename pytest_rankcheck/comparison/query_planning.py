@@ -16,7 +16,6 @@ from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.errors import ConfigurationError, MetricError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
-from pytest_rankcheck.statistics.mean_differences import Differences
 from pytest_rankcheck.statistics.sample_size import LEVEL, queries_needed
 
 if TYPE_CHECKING:
@@ -122,22 +121,18 @@ def spread_of(evaluation: Evaluation, metric: Metric, values: ComparedValues | N
         metric: the metric.
         values: its values before and now; None with only one ranker.
     """
-    if isinstance(values, Paired):
-        differences = values.differences
-        if differences.deviation > 0:
-            return _spread(differences, values.size, "the differences of the two rankers")
     # Two rankers whose values correlate by 1/2 differ as much as one varies: (2 - 2r) = 1.
     own = evaluation.values(metric)
-    return _spread(
-        evaluation.differences_at(metric, range(len(own)), own),
-        int(np.count_nonzero(~np.isnan(own))),
+    differences = evaluation.differences_at(metric, range(len(own)), own)
+    queries = int(np.count_nonzero(~np.isnan(own)))
+    source = (
         "guessed from how much the values of the queries vary, since there is no other measurement "
-        "to compare with; two versions of one ranker usually differ less",
+        "to compare with; two versions of one ranker usually differ less"
     )
-
-
-def _spread(differences: Differences, queries: int, source: str) -> Spread:
-    """Return the spread of queries whose mean has the standard error of these differences."""
+    if isinstance(values, Paired) and values.differences.deviation > 0:
+        differences, queries = values.differences, values.size
+        source = "the differences of the two rankers"
+    # As independent queries, whose mean has the standard error of these differences.
     scale = math.sqrt(queries / max(1, differences.count))
     low, high = differences.deviation_interval()
     return Spread(scale * differences.deviation, source, (scale * low, scale * high))

@@ -40,7 +40,7 @@ def measurement_finding(
     definitions, means, values = {}, {}, {}
     for metric in dict.fromkeys(map(Metric.parse, metrics)):
         then, now = _values(other, metric), _values(evaluation, metric)
-        before = mean_before(evaluation, other, metric, then)
+        before = mean_before(evaluation, other, metric)
         definitions[str(metric)] = as_json(_definition(metric))
         means[str(metric)] = as_json((before, evaluation.mean(metric)))
         values[str(metric)] = [

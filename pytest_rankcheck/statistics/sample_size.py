@@ -28,23 +28,6 @@ LEVEL = 0.8
 _MOST = 10**9
 
 
-def power_of(count: int, fall: float, deviation: float, alpha: float = 0.05) -> float:
-    """Return the probability that ``count`` queries detect a fall, in [0, 1].
-
-    Args:
-        count: the number of queries, at least 2.
-        fall: the true fall of the mean, above 0.
-        deviation: the standard deviation of the differences of queries, above 0.
-        alpha: the level of the test.
-    """
-    from scipy.special import stdtrit
-    from scipy.stats import nct
-
-    critical = stdtrit(count - 1, 1 - alpha)
-    noncentrality = fall / deviation * math.sqrt(count)
-    return float(nct.sf(critical, count - 1, noncentrality))
-
-
 def queries_needed(fall: float, deviation: float, power: float, alpha: float = 0.05) -> int:
     """Return the smallest number of queries that detect a fall with this power.
 
@@ -54,15 +37,16 @@ def queries_needed(fall: float, deviation: float, power: float, alpha: float = 0
         power: the wanted probability of detecting the fall, above ``alpha`` and below 1.
         alpha: the level of the test.
     """
-    from scipy.special import ndtri
+    from scipy.special import ndtri, stdtrit
+    from scipy.stats import nct
 
     quantiles = ndtri(1 - alpha) + ndtri(power)
     estimate = float(quantiles * deviation / fall) ** 2
     if estimate > _MOST:
         return math.ceil(estimate)
     # The normal estimate is slightly too low: t needs one or two queries more.
-    count = max(2, math.floor(estimate))
-    while power_of(count, fall, deviation, alpha) < power:
+    count, effect = max(2, math.floor(estimate)), fall / deviation
+    while nct.sf(stdtrit(count - 1, 1 - alpha), count - 1, effect * math.sqrt(count)) < power:
         count += 1
     return count
 
