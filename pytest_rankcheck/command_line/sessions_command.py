@@ -23,7 +23,7 @@ from pytest_rankcheck.sessions.session_log import SessionLog
 
 _METRICS = ("SuccessRate", "SuccessRate@1", "SessionRR(abandoned=zero)", "EventsPerSession")
 """The metrics that are shown if none are named."""
-_OF_UBI = (*("attributes", "first_rank", "session_gap", "drop_sessions_over", "grades", "lenient"),)
+_OF_UBI = ("attributes", "first_rank", "session_gap", "grades", "lenient")
 """The keywords for reading logs that also apply to User Behavior Insights."""
 
 

@@ -192,7 +192,7 @@ def _session_reading(given: Given) -> Mapping[str, object]:
 
 _READING = (
     *("columns", "first_rank", "time_unit", "attributes", "selections_where", "grades"),
-    *("session_gap", "duplicates", "drop_sessions_over", "lenient"),
+    *("session_gap", "duplicates", "lenient"),
 )
 """The keywords for reading session logs."""
 

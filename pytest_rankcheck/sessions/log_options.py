@@ -14,7 +14,7 @@ from typing import Literal, TypedDict, get_args
 import numpy as np
 import pandas as pd
 
-from pytest_rankcheck.argument_checks import check_whole_number, is_number
+from pytest_rankcheck.argument_checks import is_number
 from pytest_rankcheck.array_types import BoolArray, FloatArray
 from pytest_rankcheck.errors import (
     ConfigurationError,
@@ -57,7 +57,6 @@ class Reading(TypedDict, total=False):
     grades: Mapping[str, float] | None
     session_gap: Gap | None
     duplicates: Duplicates
-    drop_sessions_over: int | None
 
 
 class LogOptions:
@@ -83,7 +82,6 @@ class LogOptions:
         self.gap = _seconds(reading.get("session_gap"))
         """The pause in seconds after which a new session begins; None: sessions are not split."""
         self.duplicates: Duplicates = reading.get("duplicates") or "error"
-        self.drop_sessions_over = reading.get("drop_sessions_over")
         unusual = None if self.duplicates == "error" else self.duplicates
         choices = {**reading, "session_gap": self.gap, "duplicates": unusual}
         names = [name for name in Reading.__annotations__ if name not in _WITHOUT_EFFECT]
@@ -116,8 +114,6 @@ def _check(reading: Reading) -> None:
                 f"{name}={quoted(given)} is invalid{suggestion(str(given), map(str, allowed))};"
                 f" give one of {', '.join(map(str, allowed))}"
             )
-    if (limit := reading.get("drop_sessions_over")) is not None:
-        check_whole_number("drop_sessions_over", limit, 1, ConfigurationError)
 
 
 def _seconds(gap: object) -> float | None:

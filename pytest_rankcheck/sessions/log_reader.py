@@ -51,23 +51,14 @@ def read_log(table: Table, options: LogOptions, problems: Problems) -> LogConten
     sizes, broken = events.sizes, problems.sessions
     is_sound = np.array([each not in broken for each in events.session_ids], dtype=bool)
     set_aside = problems.set_aside(int(sizes[~is_sound].sum()))
-    limit = options.drop_sessions_over or np.inf
-    is_large = is_sound & (sizes > limit)
-    large = (
-        f"{plural(int(is_large.sum()), 'session')} with more than {limit:,} events dropped, with "
-        f"{plural(int(sizes[is_large].sum()), 'event')} in all"
-    )
-    kept: IntArray = np.flatnonzero(is_sound & ~is_large & (sizes > 0))
+    kept: IntArray = np.flatnonzero(is_sound & (sizes > 0))
     if not len(kept):
-        why = large if is_large.any() else str(set_aside)
-        raise SessionLogError(f"{problems.source}: no session is left; {why}")
+        raise SessionLogError(f"{problems.source}: no session is left; {set_aside}")
     notes = [*problems.notes]
     if set_aside:
         notes.append(str(set_aside))
     if copies:
         notes.append(f"{plural(copies, 'identical row')} dropped")
-    if is_large.any():
-        notes.append(large)
     if len(kept) < len(sizes):
         events = events.of_sessions(kept)
     if not columns.has_selections:

@@ -129,8 +129,6 @@ class SessionLog:
             duplicates: what happens to a row that is identical to another in all columns, as when a
                 file is delivered twice: ``"error"``, ``"drop"`` or ``"keep"``. `notes` says how
                 many were dropped.
-            drop_sessions_over: the largest number of events that a session may have; longer ones,
-                such as those of bots, are dropped and counted in `notes`.
             lenient: whether to skip sessions with an invalid row instead of raising an error.
                 `set_aside` counts them.
 
@@ -200,7 +198,6 @@ class SessionLog:
         attributes: Sequence[str] | None = None,
         first_rank: int | None = None,
         session_gap: Gap = "30min",
-        drop_sessions_over: int | None = None,
         lenient: bool = False,
     ) -> SessionLog:
         """Make a log of User Behavior Insights, as OpenSearch and Elasticsearch record it.
@@ -224,7 +221,6 @@ class SessionLog:
                 count; otherwise it is from 1, as in the schema.
             session_gap: queries without a ``session_id``, their own or that of their events, form a
                 session with others of the same ``client_id`` until a pause of more than this.
-            drop_sessions_over: as in `load`.
             lenient: as in `load`.
 
         What is not counted is in `notes`: events of other actions, without a known query, and
@@ -244,7 +240,6 @@ class SessionLog:
                 "attributes": attributes,
                 "first_rank": first_rank,
                 "session_gap": session_gap,
-                "drop_sessions_over": drop_sessions_over,
             },
         )
         return cls(contents, name or "ubi")

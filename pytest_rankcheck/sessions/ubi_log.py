@@ -81,7 +81,6 @@ def ubi_log(
         "session_gap": options.gap,
         "first_rank": options.first_rank,
         "lenient": is_lenient or None,
-        "drop_sessions_over": options.drop_sessions_over,
     }
     joined = LogOptions({**chosen, "first_rank": None, "session_gap": None, "time_unit": "s"})
     log = read_log(_table(searches, numbering), joined, problems)

@@ -85,7 +85,6 @@ HOW: dict[str, dict[str, Any]] = {
         **USUAL,
         "selections_where": {"type": ["click"]},
         "session_gap": "30min",
-        "drop_sessions_over": 100,
     },
 }
 """How the logs are read whose numbers could mean several things."""

@@ -1,11 +1,10 @@
-"""Bots, ids that are not of one session, and ranks that count from another number."""
+"""Ids that are not of one session, and ranks that count from another number."""
 
 from typing import Any
 
-import numpy as np
 import pytest
 
-from pytest_rankcheck import ConfigurationError, SessionLog, SessionLogError, evaluate_sessions
+from pytest_rankcheck import SessionLog, SessionLogError
 
 
 def rows_of(sizes: dict[str, int]) -> list[dict[str, Any]]:
@@ -14,31 +13,6 @@ def rows_of(sizes: dict[str, int]) -> list[dict[str, Any]]:
         for session, size in sizes.items()
         for number in range(size)
     ]
-
-
-USERS = {f"s{number}": 3 + number % 7 for number in range(600)}  # 6 events in the mean
-
-
-def test_long_sessions_are_dropped_and_counted() -> None:
-    rows = rows_of({"bot1": 6000, **USERS, "bot2": 6000})
-    log = SessionLog.from_records(rows)
-    mean = np.mean(list(USERS.values()))
-    assert evaluate_sessions(log).mean("EventsPerSession") == pytest.approx(
-        (mean * 600 + 12_000) / 602
-    )
-    log = SessionLog.from_records(rows, drop_sessions_over=500)
-    assert evaluate_sessions(log).mean("EventsPerSession") == pytest.approx(mean)
-    dropped = "2 sessions with more than 500 events dropped, with 12,000 events in all"
-    assert dropped in log.notes
-    log = SessionLog.from_records(rows_of({"a": 3, "b": 4}), drop_sessions_over=3)
-    assert "1 session with more than 3 events dropped, with 4 events in all" in log.notes
-    with pytest.raises(
-        SessionLogError, match="no session is left; 1 session with more than 2 events"
-    ):
-        SessionLog.from_records(rows_of({"a": 3}), drop_sessions_over=2)
-    for limit in (0, -1, 2.5, True, "many"):
-        with pytest.raises(ConfigurationError, match="drop_sessions_over"):
-            SessionLog.from_records(rows, drop_sessions_over=limit)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

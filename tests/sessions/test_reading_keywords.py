@@ -128,10 +128,6 @@ CASES: dict[str, tuple[Rows, dict[str, Any]]] = {
     ),
     "session_gap": (events(), BASE | {"session_gap": "10min"}),
     "duplicates": ([*events(), *events()[:9]], BASE | {"duplicates": "drop"}),
-    "drop_sessions_over": (
-        [row for place, row in enumerate(events()) if place % 7],
-        BASE | {"drop_sessions_over": 4},
-    ),
     "lenient": ([row | {"clicked_rank": 7} if place == 4 else row for place, row in enumerate(events())],
                 BASE | {"lenient": True}),
 }  # fmt: skip
