@@ -134,7 +134,7 @@ def table_formats(
     *,
     columns: str,
     error: type[RankcheckError],
-    rows: Rows | None = None,
+    rows: Rows,
 ) -> tuple[Format[T], ...]:
     """Return the formats of a table: CSV, TSV and Parquet.
 
@@ -143,7 +143,7 @@ def table_formats(
         has_columns: whether a header of normalised names is that of such a table.
         columns: an example of the header, such as "query_id,doc_id,score".
         error: the exception type to raise while writing.
-        rows: the content as a table; None if such tables are only read.
+        rows: the content as a table, for writing.
     """
 
     def text_format(name: str, delimiter: str, description: str) -> Format[T]:
@@ -154,7 +154,7 @@ def table_formats(
                 has_columns(sample.header) and ("\t" in sample.line) == (delimiter == "\t")
             ),
             read=partial(read, kind="delimited"),
-            write=partial(_write_text, rows, error, delimiter) if rows else None,
+            write=partial(_write_text, rows, error, delimiter),
             endings=(f".{name}",),
             cannot_hold=("expected texts", "expectations", "lists"),
             is_vague=True,
@@ -169,7 +169,7 @@ def table_formats(
             description="Parquet with the same columns",
             recognises=lambda sample: is_parquet(sample.start),
             read=partial(read, kind="Parquet"),
-            write=partial(_write_parquet, rows, error) if rows else None,
+            write=partial(_write_parquet, rows, error),
             endings=(".parquet", ".pq"),
             cannot_hold=("expected texts", "expectations"),
             is_first=True,
