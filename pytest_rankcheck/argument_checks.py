@@ -200,7 +200,6 @@ _LIMITS: Mapping[str, tuple[Callable[[float], bool], str]] = {
     "max_drop": _NOT_NEGATIVE,
     "max_mean_drop": _NOT_NEGATIVE,
     "max_changed_queries": _NOT_NEGATIVE,
-    "slack": _NOT_NEGATIVE,
     "clip": (lambda value: 0 < value <= 1, "the smallest propensity, above 0 and at most 1"),
     "max_unseen": (
         lambda value: 0 <= value <= 1,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from pytest_rankcheck.plugin.options import (
     FAILURES,
@@ -37,8 +37,8 @@ from pytest_rankcheck.plugin.options import (
 class Config:
     """The configuration, checked as far as that is possible without loading anything.
 
-    It does not change once it is made. It is not a dataclass, because generating the methods of
-    one with this many fields would cost every test session time.
+    It is not a dataclass, because generating the methods of one with this many fields would cost
+    every test session time.
     """
 
     # --- what is measured
@@ -275,9 +275,6 @@ class Config:
     def __init__(self, **values: Any) -> None:
         defaults = {name: row.kind.default for name, row in option_rows(Config).items()}
         vars(self).update(defaults, **values)
-
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"the configuration does not change: {name}")
 
     @property
     def writes_reports(self) -> bool:
