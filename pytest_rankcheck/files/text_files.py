@@ -14,14 +14,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import BinaryIO
 
-from pytest_rankcheck.errors import RankcheckError, quoted
+from pytest_rankcheck.errors import RankcheckError
 from pytest_rankcheck.files.packed_files import failures_named, opened
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 _BLOCK = 1 << 20
 _MANY_BYTES = 1 << 21
@@ -255,28 +251,12 @@ class Numbering:
     source: str
     is_table: bool = False
     """Whether it has rows (a DataFrame, a Parquet file) instead of lines."""
-    labels: pd.Index[Any] | None = None
-    """The index of a DataFrame."""
-
-    @property
-    def is_frame(self) -> bool:
-        """Whether the source is a DataFrame."""
-        return self.labels is not None
-
-    @property
-    def index_names(self) -> list[str]:
-        """The names of the index of a DataFrame."""
-        names = () if self.labels is None else self.labels.names
-        return [str(name) for name in names if name is not None]
+    is_frame: bool = False
+    """Whether these are the rows of a DataFrame of pandas."""
 
     def place(self, number: int) -> str:
-        """Return a place as text: ``web.qrels:17`` or ``judgments, row 3 (index label 12)``."""
-        if not self.is_table:
-            return f"{self.source}:{number}"
-        place = f"{self.source}, row {number}"
-        if self.labels is None:
-            return place
-        return f"{place} (index label {quoted(self.labels[number - 1], 40)})"
+        """Return a place as text: ``web.qrels:17`` or ``judgments, row 3``."""
+        return f"{self.source}, row {number}" if self.is_table else f"{self.source}:{number}"
 
 
 @dataclass(frozen=True, slots=True)

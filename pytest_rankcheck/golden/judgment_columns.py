@@ -95,12 +95,6 @@ def _require(place: Mapping[str, int], header: Sequence[str], builder: ContentsB
     if "query" not in place:
         needed.insert(0, QUERY_ID)
     missing = [role for role in needed if role.name not in place]
-    index = builder.places.numbering.index_names
-    in_index = [role.name for role in missing if index and role.among(index)]
-    if in_index:
-        raise GoldenSetError(
-            f"{where}: {in_index[0]} is in the index of the DataFrame; call reset_index()"
-        )
     if missing:
         hint = ""
         if GRADE in missing:

@@ -313,14 +313,6 @@ def test_json_lines_may_have_different_keys(tmp_path: Path) -> None:
     ]
 
 
-def test_rows_of_a_frame_are_named_with_their_labels() -> None:
-    table = read_table(pd.DataFrame({"a": [1, 2]}, index=["x", "y"]), RunError, name="judgments")
-    assert table.numbering.place(2) == "judgments, row 2 (index label y)"
-    assert read_table(pl.DataFrame({"a": [1]}), RunError, name="run").numbering.place(1) == (
-        "run, row 1"
-    )
-
-
 def test_only_the_wanted_columns_are_loaded(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
     pl.DataFrame({"a": [1], "b": [2], "c": [3]}).write_parquet(path)

@@ -34,19 +34,6 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "web.golden"
 
 
-def test_the_format_is_detected(file: Path) -> None:
-    file.write_text("\n".join(LINES))
-    golden = GoldenSet.load(file)
-    assert golden.name == "web"
-    assert {query: dict(golden.grades(query)) for query in golden.query_ids} == SAME
-    assert golden.query("q1").text == "red shoes"
-    assert golden.query("q1").attributes == {"locale": "en"}
-    file.write_text("# comment first\n\n" + QRELS)
-    golden = GoldenSet.load(str(file), name="another")
-    assert golden.name == "another"
-    assert {query: dict(golden.grades(query)) for query in golden.query_ids} == SAME
-
-
 def test_a_no_break_space_is_part_of_an_id(file: Path) -> None:
     file.write_text("q\u00a01 0 d\u20283 2\nq\u00a01 0 #d 1\n", encoding="utf-8")
     golden = GoldenSet.load(file)

@@ -225,7 +225,7 @@ def test_a_missing_time_of_pandas(tmp_path: Path) -> None:
     frame = pd.DataFrame({"session_id": ["s", "s"], "event": [1, 2], "time": times})
     with pytest.raises(
         SessionLogError,
-        match=r"row 2 \(index label 1\): session 's': the event has no time, although othe",
+        match=r"row 2: session 's': the event has no time, although othe",
     ):
         SessionLog.from_frame(frame)
     frame = pd.DataFrame({"session_id": ["s", "s"], "time": times[:1].append(times[:1])})
