@@ -125,13 +125,8 @@ def read_report(path: Path) -> dict[str, Any]:
         )
     try:
         report = cast("dict[str, Any]", json.loads(text_of(path, ConfigurationError)))
-        if report["format"] != FORMAT_NAME:
+        if (report["format"], report["version"]) != (FORMAT_NAME, FORMAT_VERSION):
             raise TypeError
-        _ = report["commit"], report["created"]
-        for entry in report["baselines"]:
-            _ = entry["file"], entry["why_not"], entry["is_expected"], entry["golden_set"]
-        for gate in report["gates"]:
-            _ = gate["test"], gate["golden_set"], gate["metric"], gate["slice"], gate["now"]
     except (ValueError, TypeError, KeyError, RecursionError):
         raise ConfigurationError(
             f"{quoted(path)} is not a JSON report of a test session; write one with "

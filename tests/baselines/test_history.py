@@ -300,6 +300,7 @@ def report(created: str, now: float) -> str:
     return json.dumps(
         {
             "format": "pytest-rankcheck report",
+            "version": 2,
             "created": created,
             "commit": None,
             "baselines": [baseline],

@@ -19,7 +19,7 @@ GOLDEN = GoldenSet.from_dict({query_id: {"good": 1} for query_id in QUERIES}, na
         (
             Gate.significant(alpha=0.01, min_drop=0.1),
             10,
-            "0.8750, -0.1250; CHANCE, beyond the allowed fall of 0.1000 (p = 0.0005, alpha 0.01)",
+            "0.8750, -0.1250; CHANCE (p = 0.0005, alpha 0.01)",
         ),
         (
             Gate.noninferior(margin=0.02),

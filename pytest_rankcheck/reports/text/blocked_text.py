@@ -13,6 +13,7 @@ from pytest_rankcheck.baselines.metric_check import MetricCheck
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.explanation.answered_queries import changed_rankings
+from pytest_rankcheck.explanation.explained_failures import explained_state
 from pytest_rankcheck.explanation.explanation import Explanation
 from pytest_rankcheck.remedies import Place, Remedy, joined, merge
 from pytest_rankcheck.reports.text.behaviour_text import changes_text, stability_facts
@@ -107,10 +108,9 @@ def blocked_rankings(
         stability = next(broken, check.stability)
         facts += stability_facts(stability)
         differing = changed_rankings(evaluation.golden, stability)
-    return Explanation(
-        kind=evaluation.kind,
-        golden_set=evaluation.golden.name,
-        queries=len(evaluation.query_ids),
+    return explained_state(
+        evaluation,
+        of=0,
         headline=_headline(check, block, evaluation),
         facts=(*facts, *_world([(check, block)])),
         remarks=(*_what_to_do(check, block, place),),

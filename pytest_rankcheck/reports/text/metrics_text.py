@@ -131,9 +131,6 @@ def _why(verdict: GateNumbers, decision: Decided) -> str:
     if verdict.margin is not None:
         is_out = "not ruled out" if decision.outcome == Outcome.REGRESSED else "ruled out"
         chance += f", and a {kind} of {fall} is {is_out}"
-    elif decision.allowed and is_shown:
-        beyond = "beyond" if decision.outcome == Outcome.REGRESSED else "within"
-        chance += f", {beyond} the allowed {kind} of {fall}"
     return f"{chance} (p {p_text(decision.p)}, alpha {verdict.alpha:g})"
 
 
