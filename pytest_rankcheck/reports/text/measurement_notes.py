@@ -57,7 +57,8 @@ def evaluation_notes(evaluation: Evaluation, options: LintOptions = _USUAL) -> I
         for topic, text in _remarks(evaluation):
             yield Note(topic, f"{golden_name(evaluation)}: {text}")
         yield from tie_notes(evaluation)
-    yield from unmet_id_notes(evaluation)
+    if evaluation.source.unmet_ids is not None:
+        yield Note(Topic.UNMET_IDS, "; ".join(evaluation.source.unmet_ids.lines))
 
 
 def _remarks(evaluation: Evaluation) -> Iterator[tuple[Topic, str]]:
@@ -82,8 +83,12 @@ def _remarks(evaluation: Evaluation) -> Iterator[tuple[Topic, str]]:
             )
         topic = Topic.MISLEADING if warning else Topic.MEASURED
         yield topic, f"the effective sample size of {queries} is {size:,.1f}{warning}"
-    for text in _mean_remarks(evaluation):
-        yield Topic.MEASURED, text
+    for metric in evaluation.computed:
+        left_out = sum(map(math.isnan, evaluation.values(metric).tolist()))
+        if metric.definition.aggregate == "by_judged" and left_out:
+            queries = plural(left_out, "query", "queries")
+            text = f"{metric} has no value for {queries} of {len(golden):,}, left out"
+            yield Topic.MEASURED, text
     if evaluation.failed or len(evaluation.unanswered) >= max(1, _MANY_UNANSWERED * len(golden)):
         yield Topic.MISLEADING, unanswered_text(evaluation)
     rankings = map(evaluation.ranking, evaluation.query_ids)
@@ -100,34 +105,11 @@ def _remarks(evaluation: Evaluation) -> Iterator[tuple[Topic, str]]:
         yield Topic.MEASURED, f"{count} of the run without judgments, not measured: {listed(extra)}"
 
 
-def _mean_remarks(evaluation: Evaluation) -> Iterator[str]:
-    """Yield what the means depend on: queries left out, and weights."""
-    golden = evaluation.golden
-    for metric in evaluation.computed:
-        values = evaluation.values(metric)
-        left_out = sum(map(math.isnan, values.tolist()))
-        if metric.definition.aggregate == "by_judged" and left_out:
-            queries = plural(left_out, "query", "queries")
-            yield f"{metric} has no value for {queries} of {len(golden):,}, left out"
-        elif golden.weights is not None and evaluation.weights_of(metric) is not None:
-            by, alike = quoted(golden.contents.weight_by), number_text(metric.mean(values))
-            yield (
-                f"{metric} is {number_text(evaluation.mean(metric))} weighted by {by}, and {alike} "
-                "if all queries count the same"
-            )
-
-
 def document_notes(evaluation: Evaluation) -> Iterator[Note]:
     """Yield what metrics did not know about documents; the same note may come again."""
     for text, is_about_many in evaluation.source.document_notes.items():
         topic = Topic.MISLEADING if is_about_many else Topic.MEASURED
         yield Note(topic, f"{golden_name(evaluation)}: {text}")
-
-
-def unmet_id_notes(evaluation: Evaluation) -> Iterator[Note]:
-    """Yield what is wrong if judged documents are never or hardly ever ranked."""
-    if evaluation.source.unmet_ids is not None:
-        yield Note(Topic.UNMET_IDS, "; ".join(evaluation.source.unmet_ids.lines))
 
 
 def tie_notes(evaluation: Evaluation) -> Iterator[Note]:
