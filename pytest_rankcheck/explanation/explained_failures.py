@@ -254,10 +254,7 @@ def _slices(verdicts: Mapping[Metric, Verdict]) -> Sequence[ExplainedSlice]:
             for name, each in of_metrics.items()
         }
         size = len(decisions[0].pairs.query_ids)
-        is_untested = any(each.futility for each in decisions)
-        is_worse = any(each.pairs.gain < -SLACK for each in decisions)
-        is_most = fell_most == {label}
-        slices.append(ExplainedSlice(label, size, means, outcome, is_untested, is_worse, is_most))
+        slices.append(ExplainedSlice(label, size, means, outcome, fell_most == {label}))
     return sorted(slices, key=lambda part: falls[part.label])
 
 
@@ -284,9 +281,7 @@ def _bounded_slices(failing: Mapping[Metric, Sequence[Bounded]]) -> Iterator[Exp
         if not held[0].gated:
             outcome = Outcome.NOT_GATED
         means = {name: (None, part.mean) for name, part in of_metrics.items()}
-        is_worse = any(not part.holds for part in held)
-        size = held[0].queries
-        yield ExplainedSlice(label, size, means, outcome, is_worse=is_worse)
+        yield ExplainedSlice(label, held[0].queries, means, outcome)
 
 
 def _taken_over(comparison: Comparison, verdicts: Mapping[Metric, Verdict]) -> Iterator[TakenOver]:

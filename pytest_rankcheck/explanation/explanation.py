@@ -153,10 +153,6 @@ class ExplainedSlice:
     """By metric, the mean before and now."""
     outcome: Outcome
     """The worst of all metrics."""
-    is_untested: bool = False
-    """Whether too few queries changed for any fall to be significant."""
-    is_worse: bool = False
-    """Whether any metric is worse than before, or beyond its bound."""
     fell_most: bool = False
     """Whether it fell more than any other gated slice in every metric."""
 

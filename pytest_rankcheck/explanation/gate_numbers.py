@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass, field, replace
 
 from pytest_rankcheck.baselines.change import Approval
-from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.unjudged_documents import Unjudged
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.lost_answers import LostAnswers
@@ -51,21 +50,6 @@ class Decided:
     outcome: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Power:
-    """The smallest fall that would be detected with a power of 80%."""
-
-    units: int
-    of_clusters: bool
-    """Whether the independent units are clusters of queries."""
-    detectable: float
-    """NaN: unknown."""
-    is_possible: bool
-    """Whether the metric can fall that far."""
-    is_coarse: bool
-    """Whether the power is less than planned."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """What the differences of single queries show."""
@@ -75,13 +59,17 @@ class Evidence:
     test: str
     is_same: bool
     """Whether nothing changed."""
-    has_range: bool
-    """Whether it is known how far the metric can fall."""
-    power: Power
+    units: int
+    of_clusters: bool
+    """Whether the independent units are clusters of queries."""
+    range: float
+    """How far the metric can fall; infinity if that is unknown."""
+    detectable: float
+    """The smallest fall that would be detected with a power of 80%; NaN: unknown."""
+    is_coarse: bool
+    """Whether that power is less than planned."""
     bound: float
     """The lower bound of the gain."""
-    clusters: int | None
-    """How many clusters are compared; None: none, or two samples."""
     effective_size: float | None
     noise: RunNoise | None
     noise_share: float
@@ -226,33 +214,24 @@ def _decided(decision: Decision, verdict: Verdict, *, in_full: bool) -> Decided:
     )
 
 
-def power_of(verdict: Verdict, pairs: ComparedValues) -> Power:
-    """Return the smallest fall that the gate could have detected."""
-    differences = pairs.differences
-    detectable = differences.smallest_detectable(verdict.alpha)
-    is_possible = detectable <= differences.full_range
-    has_clusters = pairs.clusters is not None
-    return Power(differences.count, has_clusters, detectable, is_possible, pairs.is_coarse)
-
-
 def evidence_for(verdict: Verdict) -> Evidence | None:
     """Return the evidence that a verdict rests on; None for one value of the whole run."""
     pairs = verdict.leading.pairs
     if not pairs.metric.definition.is_mean_of_values:
         return None
-    differences, noise, share, clusters = pairs.differences, pairs.noise, 0.0, None
+    differences, noise, share = pairs.differences, pairs.noise, 0.0
     if noise is not None and differences.error > 0:
         share = (noise.error / differences.error) ** 2
-    if pairs.clusters is not None and pairs.is_paired:
-        clusters = len(set(pairs.clusters.tolist()))
     return Evidence(
         p=pairs.p_of_fall(),
         test=pairs.test_name,
         is_same=pairs.is_same,
-        has_range=not math.isinf(differences.full_range),
-        power=power_of(verdict, pairs),
+        units=differences.count,
+        of_clusters=pairs.clusters is not None,
+        range=differences.full_range,
+        detectable=differences.smallest_detectable(verdict.alpha),
+        is_coarse=pairs.is_coarse,
         bound=differences.lower_bound(verdict.alpha),
-        clusters=clusters,
         effective_size=pairs.effective_size if pairs.is_paired else None,
         noise=noise,
         noise_share=share,

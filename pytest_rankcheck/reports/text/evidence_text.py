@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from pytest_rankcheck.errors import plural, quoted
-from pytest_rankcheck.explanation.gate_numbers import Evidence, GateNumbers, Power
+from pytest_rankcheck.explanation.gate_numbers import Evidence, GateNumbers
 from pytest_rankcheck.gates.verdict import ReplayEvidence, TieEffect
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.text.wording import change
@@ -46,33 +46,28 @@ def evidence_lines(verdict: GateNumbers) -> Iterator[str]:
         yield ties_text(verdict.metric, verdict.ties, has_slices=bool(verdict.slices))
     if evidence.noise is not None:
         yield evidence.noise.share_text(evidence.noise_share)
-    power = power_text(verdict.metric, evidence.power, verdict.alpha)
-    if evidence.power.is_possible:
-        effect = f"effect {leading.effect:+.2f} standard deviations"
-        power = f"{effect}; {power}"
-    if power:
-        yield power
+    yield from _power(verdict, evidence)
 
 
-def power_text(metric: Metric, power: Power, alpha: float) -> str:
-    """Return the smallest fall detected with a power of 80%; empty if that is unknown."""
-    units, fall = _counted_units(metric, power), fall_word(metric)
-    if math.isnan(power.detectable):
-        return ""
-    if not power.is_possible:
-        return f"with {units}, power is below 80% for any possible {fall}"
-    share = "70% to 80%" if power.is_coarse else "about 80%"
-    return (
-        f"with {units}, power is {share} for a {fall} of {power.detectable:.4f} (one-sided t-test, "
-        f"alpha {alpha:g})"
-    )
+def _power(verdict: GateNumbers, evidence: Evidence) -> Iterator[str]:
+    """Yield the effect, and the smallest fall detected with a power of 80%, if they are known."""
+    units, fall = _counted_units(verdict, evidence), fall_word(verdict.metric)
+    if evidence.detectable > evidence.range:
+        yield f"with {units}, power is below 80% for any possible {fall}"
+    elif not math.isnan(evidence.detectable):
+        share = "70% to 80%" if evidence.is_coarse else "about 80%"
+        yield (
+            f"effect {verdict.leading.effect:+.2f} standard deviations; with {units}, power is "
+            f"{share} for a {fall} of {evidence.detectable:.4f} (one-sided t-test, alpha "
+            f"{verdict.alpha:g})"
+        )
 
 
 def _units(verdict: GateNumbers, evidence: Evidence) -> Iterator[str]:
     """Yield the number of independent units if it differs from the number of queries."""
-    if evidence.clusters is not None:
-        clusters = plural(evidence.clusters, "cluster")
-        yield f"in {clusters} (such as sessions or users), each one independent unit"
+    if evidence.of_clusters:
+        units = _counted_units(verdict, evidence)
+        yield f"in {units} (such as sessions or users), each one independent unit"
     if evidence.effective_size is not None:
         queries = verdict.metric.kind.counted(verdict.leading.queries)
         size = f"{evidence.effective_size:,.1f}"
@@ -105,7 +100,7 @@ def _decided(verdict: GateNumbers, evidence: Evidence) -> Iterator[str]:
     corrected = f" (Holm, {verdict.decisions} decisions)" if verdict.decisions > 1 else ""
     fall = f"{fall_word(verdict.metric)}{where}{corrected}"
     yield f"decided by {verdict.gate}: p {p_text(least.p)} for the {fall}"
-    if not evidence.has_range:
+    if math.isinf(evidence.range):
         yield (
             "for a metric without a known range, such as a duration, this test blocks up to twice "
             "as many innocent changes as alpha says"
@@ -115,16 +110,16 @@ def _decided(verdict: GateNumbers, evidence: Evidence) -> Iterator[str]:
 def _ruled_out(verdict: GateNumbers, evidence: Evidence) -> Iterator[str]:
     """Yield how far the mean may have fallen, if the margin is not ruled out."""
     if verdict.margin is not None and evidence.bound <= -verdict.margin:
-        units, fall = _counted_units(verdict.metric, evidence.power), fall_word(verdict.metric)
+        units, fall = _counted_units(verdict, evidence), fall_word(verdict.metric)
         level = f"{100 * (1 - verdict.alpha):g}%"
         size = f" of {-evidence.bound:.4f}" if math.isfinite(evidence.bound) else ""
         yield f"with {units}, a {fall}{size} is not ruled out (one-sided {level} bound)"
 
 
-def _counted_units(metric: Metric, power: Power) -> str:
-    if power.of_clusters:
-        return plural(power.units, "cluster")
-    return metric.kind.counted(power.units)
+def _counted_units(verdict: GateNumbers, evidence: Evidence) -> str:
+    if evidence.of_clusters:
+        return plural(evidence.units, "cluster")
+    return verdict.metric.kind.counted(evidence.units)
 
 
 def p_text(p: float) -> str:

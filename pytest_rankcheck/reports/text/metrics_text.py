@@ -279,7 +279,7 @@ def slice_line(part: ExplainedSlice, explanation: Explanation) -> str:
         Outcome.REGRESSED: ", beyond the bound" if is_bounded else ", regressed",
         Outcome.INCONCLUSIVE: ", inconclusive",
         Outcome.NOT_GATED: ", too few to gate",
-    }.get(part.outcome, ", untested" if part.is_untested else "")
+    }.get(part.outcome, "")
     size = explanation.kind.counted(part.queries)
     return f"{quoted(part.label)} ({size}{remark})   {values_text(part.means, 4, of=explanation)}"
 
