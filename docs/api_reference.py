@@ -142,7 +142,7 @@ INTERNAL = {
     "RecordedQueries": "of",
     "Change": "from_dict fall is_covered is_undone",
     "Decision": "left_open",
-    "Verdict": "ruling left_open is_fall",
+    "Verdict": "ruling left_open",
 }
 """Members that only the package itself uses, by class."""
 

@@ -16,7 +16,12 @@ from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.errors import ConfigurationError, MetricError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
-from pytest_rankcheck.statistics.sample_size import LEVEL, queries_needed
+from pytest_rankcheck.statistics.sample_size import (
+    LEVEL,
+    deviation_interval,
+    linearised,
+    queries_needed,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -134,5 +139,5 @@ def spread_of(evaluation: Evaluation, metric: Metric, values: ComparedValues | N
         source = "the differences of the two rankers"
     # As independent queries, whose mean has the standard error of these differences.
     scale = math.sqrt(queries / max(1, differences.count))
-    low, high = differences.deviation_interval()
+    low, high = deviation_interval(linearised(differences.gains, differences.weights, None))
     return Spread(scale * differences.deviation, source, (scale * low, scale * high))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from inspect import signature
 from typing import Any
@@ -113,8 +112,6 @@ def _scope(scope: str, golden_names: Collection[str]) -> tuple[str | None, Metri
         except MetricError as error:
             problem = str(error)
             continue
-        if metric and name not in golden_names and any(map(_is_metric, (name, *name.split()))):
-            raise ConfigurationError("it names several metrics; write a line for each")
         return (None if name in ("", "*") else name), metric
     if scope in golden_names or not re.search(r"[\s@(]", scope):
         return scope or None, None
@@ -122,12 +119,6 @@ def _scope(scope: str, golden_names: Collection[str]) -> tuple[str | None, Metri
         f"{problem}; write 'metric: gate', 'set: gate' or 'set metric: gate', where * is all sets "
         "or all metrics"
     )
-
-
-def _is_metric(text: str) -> bool:
-    with suppress(MetricError):
-        return bool(Metric.parse(text))
-    return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -277,18 +277,13 @@ class Verdict:
     @property
     def only_loses_answers(self) -> bool:
         """Whether it blocks only for lost answers: no mean regressed and no limit is broken."""
-        blocks_too = self.is_fall or self.query_drops or self.wide_gaps
-        return self.loses_answers and not blocks_too
+        fell = any(d.outcome is Outcome.REGRESSED for d in (self.overall, *self.slices))
+        return self.loses_answers and not (fell or self.query_drops or self.wide_gaps)
 
     @property
     def breaks_limits(self) -> bool:
         """Whether it blocks whatever the means are: for single queries, or a gap of slices."""
         return bool(self.query_drops or self.wide_gaps or self.loses_answers)
-
-    @property
-    def is_fall(self) -> bool:
-        """Whether a mean regressed, of all queries or of a slice; a broken limit does not count."""
-        return any(d.outcome is Outcome.REGRESSED for d in (self.overall, *self.slices))
 
     @property
     def ruling(self) -> str:

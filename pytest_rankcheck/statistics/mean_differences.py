@@ -31,7 +31,6 @@ from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.statistics.run_noise import RunNoise
 from pytest_rankcheck.statistics.sample_size import (
-    deviation_interval,
     effective_count,
     linearised,
 )
@@ -274,22 +273,6 @@ class Differences:
         quantiles = self._quantile(1 - alpha) + self._quantile(POWER)
         return quantiles * self.error + self.unseen_gain
 
-    def needed(self, fall: float, alpha: float = 0.05) -> float:
-        """Return the number of queries that detect a fall with a power of 80%; NaN as above."""
-        return _queries(self.deviation, fall, alpha)
-
-    def needed_interval(self, fall: float, alpha: float = 0.05) -> tuple[float, float]:
-        """Return the 80% interval of `needed`, which rests on an estimated deviation.
-
-        NaN as above, or if only one query changed.
-        """
-        low, high = self.deviation_interval()
-        return _queries(low, fall, alpha), _queries(high, fall, alpha)
-
-    def deviation_interval(self) -> tuple[float, float]:
-        """Return the 80% interval of `deviation`; NaN if only one unit changed."""
-        return deviation_interval((linearised(self.gains, self.weights, None),))
-
     @property
     def unseen_gain(self) -> float:
         """How much the gain that tests add to what was sampled raises the mean."""
@@ -324,15 +307,6 @@ class Differences:
         from scipy.special import ndtri
 
         return float(ndtri(share))
-
-
-def _queries(deviation: float, fall: float, alpha: float) -> float:
-    if not deviation > 0 or not fall > 0:
-        return math.nan
-    from scipy.special import ndtri
-
-    quantiles = float(ndtri(1 - alpha) + ndtri(POWER))
-    return math.ceil((quantiles * deviation / fall) ** 2)
 
 
 def _t(share: float, degrees: float) -> float:

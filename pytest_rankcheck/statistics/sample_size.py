@@ -17,7 +17,6 @@ Without weights and clusters, the functions of both return the gains unchanged.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -51,55 +50,30 @@ def queries_needed(fall: float, deviation: float, power: float, alpha: float = 0
     return count
 
 
-def deviation_interval(
-    samples: Sequence[FloatArray], scales: Sequence[float] = (1.0,)
-) -> tuple[float, float]:
+def deviation_interval(values: FloatArray) -> tuple[float, float]:
     """Return the 80% interval of a standard deviation, by the jackknife of its logarithm.
 
     Measured with 25 to 500 queries, of which 10% to 100% change, normal, skewed, heavy-tailed and
     of few values: an 80% interval contains the true deviation in 73% to 90% of the cases, the
-    chi-square interval in 25% to 81%. NaN if a sample has fewer than three values, or if all but
-    one of its values are equal.
-
-    Args:
-        samples: one sample, ``[n]``, or several.
-        scales: how much the variance of each sample adds to the whole variance.
+    chi-square interval in 25% to 81%. NaN if there are fewer than three values, or if all but one
+    are equal.
     """
     from scipy.special import stdtrit
 
-    parts = [_log_variance(values) for values in samples]
-    if any(math.isnan(error) for _, _, error in parts):
-        return math.nan, math.nan
-    variances = [scale * variance for scale, (variance, _, _) in zip(scales, parts, strict=True)]
-    total = math.fsum(variances)
-    shares = [variance / total for variance in variances]
-    corrected = math.fsum(share * bias for share, (_, bias, _) in zip(shares, parts, strict=True))
-    squares = [(share * error) ** 2 for share, (_, _, error) in zip(shares, parts, strict=True)]
-    degrees = sum(map(len, samples)) - len(samples)
-    error = math.sqrt(math.fsum(squares))
-    half = float(stdtrit(degrees, 0.5 + LEVEL / 2)) * error
-    middle = math.log(total) + corrected
-    return math.exp((middle - half) / 2), math.exp((middle + half) / 2)
-
-
-def _log_variance(values: FloatArray) -> tuple[float, float, float]:
-    """Return a variance, and the jackknife's correction and standard error of its logarithm."""
     count = len(values)
-    unknown = (math.nan, math.nan, math.nan)
     if count < 3:
-        return unknown
+        return math.nan, math.nan
     centred = values - values.mean()
     squares = float((centred**2).sum())
     # Without value i the sum is -c_i, and the sum of squares is less by c_i^2.
     rest = squares - centred**2 - centred**2 / (count - 1)
     others = rest / (count - 2)
     if not others.min() > 1e-12 * squares:
-        return unknown
-    variance = squares / (count - 1)
-    logarithm = math.log(variance)
-    pseudo = count * logarithm - (count - 1) * np.log(others)
+        return math.nan, math.nan
+    pseudo = count * math.log(squares / (count - 1)) - (count - 1) * np.log(others)
     error = float(pseudo.std(ddof=1)) / math.sqrt(count)
-    return variance, float(pseudo.mean()) - logarithm, error
+    middle, half = float(pseudo.mean()), float(stdtrit(count - 1, 0.5 + LEVEL / 2)) * error
+    return math.exp((middle - half) / 2), math.exp((middle + half) / 2)
 
 
 # --- weights and clusters ------------------------------------------------------------------

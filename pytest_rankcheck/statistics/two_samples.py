@@ -34,7 +34,6 @@ import numpy.typing as npt
 
 from pytest_rankcheck.array_types import FloatArray, PlaceArray
 from pytest_rankcheck.statistics.mean_differences import Differences, unseen_extreme
-from pytest_rankcheck.statistics.sample_size import deviation_interval, linearised
 from pytest_rankcheck.statistics.sign_flip import DRAWS, seed_of, whole_gains
 
 LARGE_SAMPLE = 1000
@@ -116,12 +115,6 @@ class TwoSamples(Differences):
         if not spread > 0:
             return self.count - 2
         return sum(self._variances) ** 2 / spread
-
-    def deviation_interval(self) -> tuple[float, float]:
-        """Return the 80% interval of `deviation`, from the intervals of both samples."""
-        values = [linearised(each.gains, each.weights, None) for each in self.samples]
-        scales = [self.count / max(1, len(one)) for one in values]
-        return deviation_interval(values, scales)
 
     @cached_property
     def _with_unseen_fall(self) -> tuple[float, float, float]:

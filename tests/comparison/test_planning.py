@@ -16,7 +16,6 @@ from pytest_rankcheck import (
     evaluate,
     plan,
 )
-from pytest_rankcheck.statistics.mean_differences import Differences
 from pytest_rankcheck.statistics.sample_size import deviation_interval, queries_needed
 
 GOLDEN = GoldenSet.from_dict({f"q{index:02}": {"x": 1} for index in range(40)})
@@ -79,12 +78,12 @@ def test_the_interval_of_a_deviation_leaves_out_each_value_in_turn() -> None:
     pseudo = [count * whole - (count - 1) * other for other in others]
     half = stats.t.ppf(0.9, count - 1) * np.std(pseudo, ddof=1) / math.sqrt(count)
     expected = [math.exp((np.mean(pseudo) + side * half) / 2) for side in (-1, 1)]
-    assert deviation_interval((values,)) == pytest.approx(expected)
+    assert deviation_interval(values) == pytest.approx(expected)
 
 
 def test_one_changed_query_says_nothing_of_the_interval() -> None:
     for gains in ([-0.5] + [0.0] * 30, [0.1] * 9, [0.1, 0.2], []):
-        low, high = Differences(np.array(gains)).needed_interval(0.01)
+        low, high = deviation_interval(np.array(gains))
         assert math.isnan(low)
         assert math.isnan(high)
 
@@ -92,7 +91,7 @@ def test_one_changed_query_says_nothing_of_the_interval() -> None:
 def test_a_plan_has_the_interval_of_each_number() -> None:
     before = at(1, 2)
     table = plan(at(2, 2), "RR", [0.01, 0.05], before)
-    low, high = deviation_interval((np.array([-0.5, 0] * 20),))
+    low, high = deviation_interval(np.array([-0.5, 0] * 20))
     assert table.attrs["level"] == 0.8
     assert table.attrs["lowest"][0.05][0.8] == queries_needed(0.05, low, 0.8)
     assert table.attrs["highest"][0.01][0.95] == queries_needed(0.01, high, 0.95)
