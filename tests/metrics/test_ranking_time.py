@@ -184,12 +184,6 @@ def of_batches(folder: Path) -> Evaluation:
     return evaluate(rank(rankers.batch(lambda texts: [["d"] for _ in texts]), GOLDEN), GOLDEN)
 
 
-def of_batches_on_workers(folder: Path) -> Evaluation:
-    with ThreadPoolExecutor(1) as pool:
-        batches = rankers.batch(lambda texts: [["d"] for _ in texts])
-        return evaluate(rank(batches, GOLDEN, executor=pool), GOLDEN)
-
-
 def test_a_run_without_the_time_of_each_query(tmp_path: Path) -> None:
     for make, why in (
         (
@@ -198,7 +192,6 @@ def test_a_run_without_the_time_of_each_query(tmp_path: Path) -> None:
         ),
         (of_parts, "it has no timings, since it was not ranked here in one piece"),
         (of_batches, "ranked in batches of up to 2 queries, and the seconds of a batch are not"),
-        (of_batches_on_workers, "ranked in batches of up to 2 queries"),
     ):
         evaluation = make(tmp_path)
         assert not evaluation.fits(Metric.parse("Seconds(q=0.95)"))
