@@ -211,7 +211,7 @@ def _advice(golden: GoldenSet, rule: Sequence[str]) -> str:
     value = names if len(rule) == 1 else f"[{names}]"
     return (
         f"The ids differ only in {differences(rule)}. To match them, set "
-        f"{golden.contents.source.line('rankcheck_doc_id', rule)}, or give doc_id={value} to both "
+        f"{golden.contents.source.doc_id_line(rule)}, or give doc_id={value} to both "
         "the golden set and the run"
     )
 

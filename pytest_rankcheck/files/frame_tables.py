@@ -15,7 +15,7 @@ import numpy as np
 
 from pytest_rankcheck.argument_checks import library_of_frame
 from pytest_rankcheck.errors import RankcheckError, quoted
-from pytest_rankcheck.files.packed_files import failures_named, is_packed, opened
+from pytest_rankcheck.files.packed_files import failures_named, opened
 from pytest_rankcheck.files.table_batches import Batch, Column, Table
 from pytest_rankcheck.files.text_files import Numbering
 from pytest_rankcheck.remedies import install
@@ -206,15 +206,13 @@ def scan_of(path: Path, error: type[RankcheckError]) -> tuple[pl.LazyFrame, pl.S
         error: the file cannot be opened, is not a complete Parquet file, or has no columns; or
             polars is not installed.
     """
-    with failures_named(path, error):
-        is_in_pack = is_packed(path)  # refuses a pipe, with or without polars
+    with failures_named(path, error), opened(path):
+        pass  # refuses a pipe, with or without polars
     require_library(path, error)
     import polars as pl
 
-    with failures_named(path, error), opened(path) as file:
-        source = io.BytesIO(file.read()) if is_in_pack else path
     with failures_of_library(str(path), error, "cannot be read as Parquet"):
-        table = pl.scan_parquet(source)
+        table = pl.scan_parquet(path)
         columns = table.collect_schema()
     if not columns:
         raise error(f"{path}: the Parquet file has no columns")

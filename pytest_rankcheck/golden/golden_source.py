@@ -167,8 +167,8 @@ class Source:
     grades."""
     needed: Collection[str] = ()
     """The meanings whose columns this file must have nevertheless, because no other file can."""
-    configured: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """The lines of the project's options that name columns and map ids, for all golden sets."""
+    doc_id_lines: Sequence[str] = ()
+    """The lines of the project's option that maps ids, for all golden sets."""
 
     @classmethod
     def of(
@@ -190,11 +190,11 @@ class Source:
         assert self.path is not None
         return self.path
 
-    def line(self, option: str, added: Iterable[str]) -> str:
-        """Return the configuration line with what is already set and an addition for this set."""
+    def doc_id_line(self, added: Iterable[str]) -> str:
+        """Return the configuration of ids with what is already set and an addition for this set."""
         scope = f"{shown_name(self.file)}: " if self.is_shared else ""
-        lines = [*self.configured.get(option, ()), *(f"{scope}{each}" for each in added)]
-        return f"{option} = {readable_json([*dict.fromkeys(lines)])}"
+        lines = [*self.doc_id_lines, *(f"{scope}{each}" for each in added)]
+        return f"rankcheck_doc_id = {readable_json([*dict.fromkeys(lines)])}"
 
     def reader(self, *, has_grades: bool) -> GradeReader:
         """Return the reader for judgments with or without grades of their own."""

@@ -166,10 +166,7 @@ class Inputs:
             scale=config.scale,
             is_shared=any(other != path for other in config.golden),
             needed=[each for key, each in lines_for(name, config.columns).items() if key != each],
-            configured={
-                "rankcheck_columns": [f"{key}={column}" for key, column in config.columns.items()],
-                "rankcheck_doc_id": config.doc_id_lines,
-            },
+            doc_id_lines=config.doc_id_lines,
         )
         contents = contents_of_file(source, None, own.doc_id)
         contents = replace(contents, documents=own.documents, interactions=own.interactions)

@@ -94,7 +94,7 @@ def frame_of(rows: Rows, kind: str) -> object:
         return frames[kind]()
 
 
-FILES = ["csv", "tsv", "csv.gz", "jsonl", "jsonl.gz", "parquet", "parquet.gz"]
+FILES = ["csv", "tsv", "csv.gz", "jsonl", "jsonl.gz", "parquet"]
 FRAMES = [
     *("pandas", "pandas objects", "pandas categories", "pandas masked", "pandas arrow"),
     *("polars", "polars lazy", "polars categories", "arrow", "arrow batch", "arrow reader"),
