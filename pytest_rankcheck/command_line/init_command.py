@@ -44,8 +44,6 @@ _RETRIEVED = 50
 _RANKER, _COMMAND = "# rankcheck_ranker", '# command = ["../rank"]'
 _NAME = "name your ranker in {}, and remove the # (docs/rankers.md)"
 _CALLED = "; write module:load() if load() returns it (docs/how-to/learning-to-rank.md)"
-_EXTRAS = {".yaml": "yaml", ".yml": "yaml", ".parquet": "fast", ".zst": "zstd"}
-"""The extras needed to read golden sets, by the endings of their names."""
 _JOB = Path(".github/workflows/ranking.yml")
 _HAS_TABLE = re.compile(r"tool\.pytest|^\[?tool *[\]=]", re.MULTILINE)
 """What a `pyproject.toml` has if no pytest table can be added to it."""
@@ -201,12 +199,10 @@ def _steps_to_record(golden: Sequence[Path], configuration: Path, test: Path) ->
         steps.append("add a CI job (docs/ci.md has one to copy)")
     else:
         _write_new(_JOB, {})
-        endings = {ending for path in golden for ending in path.suffixes}
-        extras = ",".join(sorted({_EXTRAS[each] for each in endings & _EXTRAS.keys()}))
-        package = f"pytest-rankcheck[{extras}]" if extras else "pytest-rankcheck"
         steps.append(
-            f"let requirements.txt install {package}, and commit it; in {_JOB}, replace OWNER and "
-            "COMMIT (docs/ci.md)"
+            "let requirements.txt install pytest-rankcheck, with [yaml], [fast] (Parquet) or "
+            f"[zstd] as the golden set needs, and commit it; in {_JOB}, replace OWNER and COMMIT "
+            "(docs/ci.md)"
         )
     if baselines.joinpath(test.stem).is_dir():
         return []

@@ -16,7 +16,6 @@ from pytest_rankcheck import GoldenSet
 from pytest_rankcheck.command_line import init_command
 from pytest_rankcheck.command_line.init_command import gate_for
 from pytest_rankcheck.command_line.main import main
-from tests.libraries import NEEDS_POLARS
 
 DOCS = Path(__file__).parents[2] / "docs"
 SEARCH = "def search(text: str) -> list[str]:\n    return ['good-' + text, 'bad']\n"
@@ -377,29 +376,6 @@ def test_the_printed_commands_work_and_the_gate_fails_once_the_ranker_is_worse(
     assert sh("pytest", shop) == 1
 
 
-@pytest.mark.usefixtures("shop")
-@pytest.mark.parametrize(
-    ("name", "extras"),
-    [
-        ("shop.yaml", "[yaml]"),
-        ("shop.yml", "[yaml]"),
-        ("shop.jsonl", ""),
-        ("shop.jsonl.zst", "[zstd]"),
-        pytest.param("shop.parquet", "[fast]", marks=NEEDS_POLARS),
-    ],
-)
-def test_the_job_installs_what_the_golden_set_needs(
-    name: str, extras: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    write("shop.py", SEARCH)
-    if name.startswith("shop.y"):
-        write(f"golden/{name}", "- {question: t1, expected_ids: [good-t1]}\n")
-    else:
-        write_golden(f"golden/{name}")
-    assert main(["init", "--golden", f"golden/{name}"]) == 0
-    assert f"install pytest-rankcheck{extras}, and commit it" in capsys.readouterr().out
-
-
 @NEEDS_GIT
 @pytest.mark.usefixtures("shop")
 def test_all_files_of_a_golden_set_are_added(capsys: pytest.CaptureFixture[str]) -> None:
@@ -410,7 +386,9 @@ def test_all_files_of_a_golden_set_are_added(capsys: pytest.CaptureFixture[str])
     write("requirements.txt")
     assert main(["init", "--golden", "golden/rank.test"]) == 0
     added = "golden pyproject.toml tests/test_ranking.py .github/workflows/ranking.yml"
-    assert f"git add {added} requirements.txt tests/baselines\n" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert f"git add {added} requirements.txt tests/baselines\n" in printed
+    assert "install pytest-rankcheck, with [yaml], " in printed
     assert "nDCG@10" in Path(OURS[1]).read_text("utf-8")
     assert "R@" not in Path(OURS[1]).read_text("utf-8"), "no candidate can be lost"
 

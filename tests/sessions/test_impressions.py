@@ -191,24 +191,6 @@ def test_rows_that_are_refused() -> None:
         assert log.events["selected"].tolist() == [[3]]
 
 
-def test_a_document_may_be_shown_twice() -> None:
-    rows: list[dict[str, Any]] = [
-        {
-            "session_id": "s",
-            "search_id": "a",
-            "doc_id": document,
-            "position": rank,
-            "click": rank == 3,
-        }
-        for rank, document in enumerate("xyx", start=1)
-    ]
-    log = log_of(rows, first_rank=1, selections_where={"click": [1]})
-    assert (log.events["results"][0], log.events["selected"][0]) == (["x", "y", "x"], [3])
-    rows = [{"session_id": "s", "search_id": "a", "results": []}, {**rows[2], "position": 1}]
-    with pytest.raises(SessionLogError, match="'x' is not result 1 of its search"):
-        log_of(rows, first_rank=1, selections_where={"click": [1]})
-
-
 def test_what_was_shown_is_unknown_if_impressions_are_missing() -> None:
     rows: list[dict[str, Any]] = [
         {"session_id": "s", "search_id": search, "position": rank, "doc_id": document, "click": click}
