@@ -101,9 +101,10 @@ class SparseRows:
         self._count += 1
 
     def built(self) -> Candidates:
-        """Return the candidates; numbered columns are in the order of their numbers."""
-        filled = {name: np.array(self._filled(cells)) for name, cells in self.columns.items()}
-        return Candidates(self.rows_of, _in_order(filled), 0.0)
+        """Return the candidates; the columns are in the order of their numbers."""
+        names = sorted(self.columns, key=int)
+        filled = {name: np.array(self._filled(self.columns[name])) for name in names}
+        return Candidates(self.rows_of, filled, 0.0)
 
     def _filled(self, column: array[float]) -> array[float]:
         column.extend([0.0] * (self._count - len(column)))
@@ -144,15 +145,6 @@ def _taken(column: Column, rows: Sequence[int]) -> Column:
 def _as_list(column: Column) -> list[object]:
     cells: list[object] = column if isinstance(column, list) else column.tolist()
     return cells
-
-
-def _in_order(columns: Mapping[str, Column]) -> dict[str, Column]:
-    """Return numbered columns in the order of their numbers, before columns with names."""
-
-    def place(name: str) -> tuple[bool, int]:
-        return (False, int(name)) if is_feature_number(name) else (True, 0)
-
-    return {name: columns[name] for name in sorted(columns, key=place)}
 
 
 def _is_empty(cell: object) -> bool:

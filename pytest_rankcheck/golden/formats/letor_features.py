@@ -96,13 +96,12 @@ def _features(pairs: list[str], where: str) -> dict[str, float]:
     for pair in pairs:
         name, colon, text = pair.partition(":")
         value = checked_number(text)
-        if not colon or not name or value is None:
+        if not colon or not is_feature_number(name) or value is None:
             raise GoldenSetError(
                 f"{where}: '{quoted(pair, 60)}' is not feature:value{comma_hint(text)}; a "
                 "line has the form: grade qid:1 1:0.5 2:0.25 # doc_id"
             )
-        if is_feature_number(name):
-            name = name.lstrip("0") or "0"
+        name = name.lstrip("0") or "0"
         if name in features:
             raise GoldenSetError(f"{where}: duplicate feature '{quoted(name)}'; keep one of them")
         features[name] = float(value)

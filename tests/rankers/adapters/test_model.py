@@ -140,14 +140,6 @@ def test_numbered_features_with_names_from_0_are_asked_about(letor: GoldenSet) -
         assert np.asarray(estimator.got).tolist() == [[0, 2, 0, 5], [0, 1, 0, 0]]
 
 
-def test_numbered_features_beside_others(tmp_path: Path) -> None:
-    (tmp_path / "named.txt").write_text("1 qid:1 bm25:1 1:2\n")
-    named = GoldenSet.load(tmp_path / "named.txt", "letor")
-    estimator = trained(1, 1, feature_names_in_=["1", "bm25"])
-    rank(model(estimator), named)
-    assert estimator.got.to_dict("list") == {"1": [2], "bm25": [1]}
-
-
 def test_a_model_with_names_gets_exactly_these_or_an_error(letor: GoldenSet) -> None:
     estimator = trained(1, 10, feature_names_in_=["tf", "idf"])
     with pytest.raises(RankerError, match=r"no column tf, idf; they have 1, 3\. If the model's"):
