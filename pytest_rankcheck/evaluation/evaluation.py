@@ -282,23 +282,6 @@ class Evaluation:
         chosen = self.values(metric)[np.asarray(places, dtype=np.intp)]
         return quantile_interval(chosen, metric.quantile or 0.5, level)
 
-    def design_effect(self, metric: MetricLike) -> float:
-        """Return how many times the variance of the mean is that of independent queries.
-
-        1 without clusters; NaN if all values are the same (Kish, Survey Sampling, 1965, section
-        5.4).
-        """
-        values, clusters = self.values(metric), self.clusters
-        if clusters is None:
-            return 1.0
-        kept = np.flatnonzero(~np.isnan(values))
-        weights = self.weights_of(Metric.parse(metric), kept)
-        alone, together = (
-            Differences(*unit_means(values[kept], weights, units)).error
-            for units in (None, clusters[kept])
-        )
-        return (together / alone) ** 2 if alone > 0 else math.nan
-
     def differences_at(
         self, metric: Metric, places: Sequence[int], values: FloatArray
     ) -> Differences:

@@ -62,13 +62,15 @@ class RankingTask:
     """Time limit for one query of an async ranker, in seconds."""
     retries: int = 0
     """How often a query is retried after an error listed in `retry_on`."""
-    retry_on: Sequence[RetriedError] = ()
+    retry_on: Sequence[str] = ()
+    """The names of the classes of these errors, with or without their modules."""
     failures: int = 0
     """How many queries may fail after their retries."""
 
     def wait_before(self, tries: int, error: BaseException) -> float | None:
         """Return how many seconds to wait after ``tries`` tries; None if no retries are left."""
-        if tries > self.retries or not any(_is_named(error, named) for named in self.retry_on):
+        names = {name for kind in type(error).__mro__ for name in (kind.__name__, full_name(kind))}
+        if tries > self.retries or names.isdisjoint(self.retry_on):
             return None
         return float(min(_FIRST_WAIT * 2 ** (tries - 1), _LONGEST_WAIT))
 
@@ -106,13 +108,9 @@ class RankingTask:
         return self
 
 
-def _is_named(error: BaseException, named: RetriedError) -> bool:
-    if isinstance(named, type):
-        return isinstance(error, named)
-    return any(
-        named in (kind.__name__, f"{kind.__module__}.{kind.__qualname__}")
-        for kind in type(error).__mro__
-    )
+def full_name(kind: type) -> str:
+    """Return the name of a class with that of its module."""
+    return f"{kind.__module__}.{kind.__qualname__}"
 
 
 class Adapter(ABC):

@@ -150,18 +150,13 @@ class ExecutorRanker(Adapter):
                 f"timeout={task.timeout:g} has no effect on an executor, whose workers cannot be "
                 "stopped; remove the timeout (rankcheck_timeout, or timeout= of rank)"
             )
-        # By name, so that an error's class need not be picklable.
-        named = tuple(
-            each if isinstance(each, str) else f"{each.__module__}.{each.__qualname__}"
-            for each in task.retry_on
-        )
         ids, size = task.golden.query_ids, self._chunk
         sent: dict[Future[list[QueryAnswer]], Sequence[str]] = {}
         with _opened(self._executor) as executor:
             self.workers = _workers(executor)
             try:
                 for chunk in (ids[start : start + size] for start in range(0, len(ids), size)):
-                    part = replace(task, golden=task.golden.for_ranker(chunk), retry_on=named)
+                    part = replace(task, golden=task.golden.for_ranker(chunk))
                     sent[self._submitted(executor, part)] = chunk
                 for future in as_completed([*sent]):
                     for answer in self._answers(future, sent.pop(future)):

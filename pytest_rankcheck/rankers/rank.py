@@ -26,6 +26,7 @@ from pytest_rankcheck.rankers.adapter_protocol import (
     RankingTask,
     RetriedError,
     error_text,
+    full_name,
 )
 from pytest_rankcheck.rankers.allowed_failures import most_failures
 from pytest_rankcheck.rankers.misread_scores import MisreadScores
@@ -120,7 +121,9 @@ def rank(
     # Whole numbers of numpy become those of Python, which every file format can hold.
     whole = (int(depth), int(concurrency), timeout, int(retries))
     most = most_failures(failures, len(golden))
-    task = RankingTask(golden, *whole, tuple(retry_on), most).checked()
+    # By name, so that a worker need not know the class of an error.
+    retried = tuple(each if isinstance(each, str) else full_name(each) for each in retry_on)
+    task = RankingTask(golden, *whole, retried, most).checked()
     rules = RankingRules(ties, duplicates, id_map(doc_id))
     check_whole_number("chunk", chunk, 1, ConfigurationError)
     if (resume is not None and bool(str(resume).strip())) != bool(resume_key):

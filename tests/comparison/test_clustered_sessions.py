@@ -85,23 +85,13 @@ def test_gates_decide_by_user() -> None:
 
 
 def test_the_text_says_what_is_independent() -> None:
-    now, before = evaluated(1, "w2"), evaluated(2, "w1")
+    before = evaluated(2, "w1")
     worse = evaluate_sessions(
         SessionLog.from_frame(users_log(60, seed=3, week="w3", fall=0.5)), clustered="user"
     )
     with collecting(evidence=True), pytest.raises(AssertionError) as raised:
         assert_not_regressed(worse, before, RATE, abs=0.01)
     assert "(permutation test of two samples of clusters)" in str(raised.value)
-    assert now.design_effect(RATE) > 1.5
-
-
-def test_the_design_effect_by_hand() -> None:
-    # 1, 1 of one user and 0, 0 of the other: each mean deviates by 1/2 from 1/2. Per user, the
-    # linearised values are 1 and 0, variance 1/2, of the mean 1/4; per session 4 x 1/4 / 3 / 4 = 1/12.
-    evaluation = evaluate_sessions(log_of("xxyy", [True, True, False, False]))
-    assert evaluation.design_effect("SuccessRate") == 1
-    clustered = evaluate_sessions(evaluation.source.log, clustered="user")
-    assert clustered.design_effect("SuccessRate") == pytest.approx(3)
 
 
 def test_a_log_of_repeated_users_says_so() -> None:
