@@ -121,11 +121,14 @@ def _one_ahead(batches: Iterator[Batch]) -> Iterator[Batch]:
     """Yield the batches; another thread splits the next one while one is used."""
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(1) as pool:
+    pool = ThreadPoolExecutor(1)
+    try:
         ahead = pool.submit(next, batches, None)
         while (batch := ahead.result()) is not None:
             ahead = pool.submit(next, batches, None)
             yield batch
+    finally:
+        pool.shutdown(wait=False)  # after an error, this may run in the thread of the pool
 
 
 def _polars_columns(text: bytes, header: Sequence[str], wanted: Sequence[int]) -> Columns | None:

@@ -8,7 +8,7 @@ from itertools import chain
 
 import numpy as np
 
-from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
+from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.errors import RunError
 from pytest_rankcheck.files.id_columns import (
     HeldIds,
@@ -72,8 +72,8 @@ class RankedColumns:
     rules: RankingRules = field(default_factory=RankingRules)
     is_ordered: bool = False
     """Whether the rows of each query are in order, best first, whatever their scores."""
-    by_rank: BoolArray | None = None
-    """``[S]`` whether a query has ranks, whose negatives are in ``scores``; None: none has."""
+    by_rank: bool = False
+    """Whether ``scores`` are negated ranks."""
     depth: int | None = None
     """How many documents of each ranking count; None: all."""
     where: str = ""
@@ -174,9 +174,7 @@ class RankedColumns:
         if self.is_ordered:
             return Ranking(doc_ids, tuple(scores))
         ranking = by_score(doc_ids, scores, self.query_ids[place], self.rules.ties)
-        if self.by_rank is not None and self.by_rank[place]:
-            return Ranking(ranking.doc_ids)  # its scores are negated ranks
-        return ranking
+        return Ranking(ranking.doc_ids) if self.by_rank else ranking
 
     def check(self) -> None:
         """Check that no document is a duplicate and no scores are tied, if that is an error."""

@@ -219,18 +219,19 @@ def _ordering_scores(ranking: Ranking, query_id: str) -> Sequence[float]:
 
 def frame_of(rankings: Rankings) -> pd.DataFrame:
     """Return rankings as a frame from which ``Run.from_frame`` reads them again."""
-    import pandas as pd
-
     from pytest_rankcheck.files.frame_tables import frame_of_columns
 
-    columns: dict[str, Any] = {name: [] for name in COLUMNS}
+    columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+    give_order = True
     for query_id, ranking in rankings.items():
         doc_ids, scores = ranking.doc_ids, ranking.scores or ()
-        gives_order = scores and by_score(doc_ids, scores, query_id).doc_ids == doc_ids
+        give_order &= len(scores) == len(doc_ids) and (
+            by_score(doc_ids, scores, query_id).doc_ids == doc_ids
+        )
         columns["query_id"] += [query_id] * len(ranking)
         columns["doc_id"] += doc_ids
         columns["rank"] += range(1, len(ranking) + 1)
-        columns["score"] += scores if gives_order else [None] * len(ranking)
-    if None in columns["score"]:  # which pandas would turn into NaN
-        columns["score"] = pd.Series(columns["score"], dtype=object)
+        columns["score"] += scores
+    if not give_order:
+        del columns["score"]
     return frame_of_columns(columns)

@@ -227,8 +227,7 @@ class Run:
         ``frame`` is a DataFrame of pandas or polars, or an Arrow table, with the columns
         ``query_id``, ``doc_id`` and ``score`` (highest first) or ``rank`` (lowest first). With
         neither, ``in_order=True`` says that the rows are in order, best first. The usual other
-        names are recognised, as in files. In a query whose scores are all None or NaN, the ranks
-        decide. The other arguments are those of `load`.
+        names are recognised, as in files. The other arguments are those of `load`.
 
         Raises:
             RunError: a column is missing, an id or a score is invalid, a ranking has a duplicate
@@ -270,9 +269,9 @@ class Run:
     def to_frame(self) -> pd.DataFrame:
         """Return one row per ranked document: ``query_id``, ``doc_id``, ``rank``, ``score``.
 
-        `from_frame` reads the same run from it. So ``score`` is None in a query whose scores do not
-        give its order (no scores, a pinned document, ties in another order); `scores` still returns
-        them. An empty ranking has no row.
+        `from_frame` reads the same run from it. So there is no ``score`` if the scores of a query
+        do not give its order (no scores, a pinned document, ties in another order); `scores` still
+        returns them. An empty ranking has no row.
         """
         from pytest_rankcheck.rankers.ranking import frame_of
 

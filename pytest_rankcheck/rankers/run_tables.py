@@ -8,7 +8,7 @@ from itertools import count, islice, pairwise
 
 import numpy as np
 
-from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
+from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.errors import RunError, listed, quoted
 from pytest_rankcheck.files.delimited_tables import (
     DOC_ID,
@@ -120,10 +120,11 @@ def columns_of_table(
     is_file = isinstance(source, Table)
     table = source if isinstance(source, Table) else read_table(source, RunError, name="the run")
     place = run_columns(table.header, columns, table.numbering.source, in_order=in_order)
+    by_rank = "rank" in place and "score" not in place
     rows = _rows_of(table, place)
     for some in [rows_together(rows)] if together else whole_queries(rows):
         if len(some.queries):
-            ranked = some.ranked(rules, table.numbering, are_whole=together)
+            ranked = some.ranked(rules, by_rank=by_rank, are_whole=together)
             yield ranked if is_file else ranked.with_mapped_ids()
 
 
@@ -141,36 +142,38 @@ def _rows_of(table: Table, place: Mapping[str, int]) -> Iterator[RunRows]:
 
     def rows_of(number: int, batch: Batch) -> RunRows:
         documents = _ids(batch, "doc_id", place, table.numbering)
-        queries = _ids(batch, "query_id", place, table.numbering)
-        scores = _numbers(batch, "score", place, documents, table.numbering)
-        rows = RunRows(batch.row_numbers(), queries, documents, scores, None)
-        if number == 0 and scores is not None and "rank" in place:
-            ranks = _any_numbers(Column([*islice(batch.column(place["rank"]), _HEAD)]))
-            head = replace(rows.at(slice(0, len(ranks))), ranks=ranks)
-            _refuse_opposed(rows_together([head]), table.numbering.source)
-        if scores is not None and not np.isnan(scores).any():
-            return rows
-        return replace(rows, ranks=_numbers(batch, "rank", place, documents, table.numbering))
+        rows = RunRows(_ids(batch, "query_id", place, table.numbering), documents, None)
+        if "score" not in place:
+            ranks = _numbers(batch, "rank", place, documents, table.numbering)
+            return rows if ranks is None else replace(rows, scores=-ranks)
+        rows = replace(rows, scores=_numbers(batch, "score", place, documents, table.numbering))
+        if number == 0 and "rank" in place:
+            some = Column([*islice(batch.column(place["rank"]), _HEAD)])
+            _refuse_opposed(rows.at(slice(0, len(some.values))), some, table.numbering.source)
+        return rows
 
     # A batch is dropped before the next one is read, so that its memory is used again.
     return map(rows_of, count(), table.batches(sorted(place.values()), rows=_BATCH_ROWS))
 
 
-def _refuse_opposed(rows: RunRows, where: str) -> None:
+def _refuse_opposed(rows: RunRows, column: Column, where: str) -> None:
     """Refuse ranks that contradict the scores beside them in all queries.
 
     One query with agreeing, missing or repeated ranks settles that they do not.
     """
+    grouped = _grouped(rows.queries)
+    rows, cells = rows.at(grouped), column.numbers()
+    values, is_invalid = cells.values, np.isin(np.arange(len(grouped)), cells.invalid)
+    numbers = np.where(is_invalid, np.nan, values)[grouped]
     assert rows.scores is not None
-    assert rows.ranks is not None
     misread, begins = MisreadScores(), run_starts(rows.queries)
     ends = [*begins[1:].tolist(), len(rows.queries)]
     for query_id, start, end in zip(rows.queries.texts(begins), begins.tolist(), ends, strict=True):
-        scores, ranks = rows.scores[start:end], rows.ranks[start:end]
-        if np.isnan(scores).any() or (scores == scores[0]).all():
+        scores, ranks = rows.scores[start:end], numbers[start:end]
+        if (scores == scores[0]).all():
             continue
         order = np.argsort(ranks)
-        if not np.isfinite(ranks).all() or (np.diff(ranks[order]) == 0).any():
+        if np.isnan(ranks).any() or (np.diff(ranks[order]) == 0).any():
             return
         doc_ids = rows.documents.texts(start + order)
         misread.add_list(query_id, doc_ids, scores[order].tolist())
@@ -183,12 +186,6 @@ def _refuse_opposed(rows: RunRows, where: str) -> None:
             "If they are distances, negate them, or remove their column (not from TREC), so that "
             "the ranks decide; if they are right, remove the ranks (in TREC, write 0 for each)"
         )
-
-
-def _any_numbers(column: Column) -> FloatArray:
-    """Return a column as numbers: NaN for an empty cell, infinity for one that is not a number."""
-    values, invalid = column.numbers()
-    return np.where(np.isin(np.arange(len(values)), invalid), np.inf, values)
 
 
 def _ids(batch: Batch, role: str, place: Mapping[str, int], numbering: Numbering) -> IdColumn:
@@ -209,29 +206,29 @@ def _numbers(
         return None
     column = batch.column(place[role])
     cells = column.numbers()
-    if not len(cells.invalid):
+    is_missing = np.isnan(cells.values)
+    if len(cells.invalid):
+        row = int(cells.invalid[0])
+        cell = column.cell(row)
+        shown = f"'{quoted(cell, 40)}'" if isinstance(cell, str) else kind_of(cell)
+        problem = f"{shown}, not a finite number{comma_hint(cell)}"
+    elif is_missing.any():
+        row = int(np.argmax(is_missing))
+        problem = "empty or NaN" if numbering.is_table else "empty"
+    else:
         return cells.values
-    if role == "rank" and "score" in place:  # if scores decide, ranks may be anything
-        return _any_numbers(column)
-    row = int(cells.invalid[0])
-    cell = column.cell(row)
-    shown = f"'{quoted(cell, 40)}'" if isinstance(cell, str) else kind_of(cell)
-    problem = f"{shown}, not a finite number{comma_hint(cell)}"
-    raise no_number(role, numbering.place(batch.numbers[row]), documents, row, problem)
+    where, doc_id = numbering.place(batch.numbers[row]), documents.texts(np.array([row]))[0]
+    raise RunError(f"{where}: the {role} of document '{quoted(doc_id)}' is {problem}")
 
 
 @dataclass(frozen=True, slots=True)
 class RunRows:
     """Some rows of a table, n of them; the arrays have the shape ``[n]``."""
 
-    numbers: IntArray
-    """The number of each row, for messages."""
     queries: IdColumn
     documents: IdColumn
     scores: FloatArray | None
-    """NaN where a cell is empty."""
-    ranks: FloatArray | None
-    """NaN where a cell is empty; also None if scores decide in all rows."""
+    """By which rows are sorted: scores, or negated ranks; None: they are in order."""
 
     def at(self, rows: IntArray | slice) -> RunRows:
         """Return some rows, in this order."""
@@ -241,67 +238,27 @@ class RunRows:
             else column.reordered(rows)
             for column in (self.queries, self.documents)
         )
-        return RunRows(
-            self.numbers[rows],
-            queries,
-            documents,
-            None if self.scores is None else self.scores[rows],
-            None if self.ranks is None else self.ranks[rows],
-        )
+        return RunRows(queries, documents, None if self.scores is None else self.scores[rows])
 
-    def ranked(
-        self, rules: RankingRules, numbering: Numbering, *, are_whole: bool
-    ) -> RankedColumns:
+    def ranked(self, rules: RankingRules, *, by_rank: bool, are_whole: bool) -> RankedColumns:
         """Return the rankings of these rows.
 
         Args:
             rules: how to order documents if the scores leave it open.
-            numbering: how messages name the rows.
+            by_rank: whether the scores are negated ranks.
             are_whole: whether these are all rows of each query.
 
         Raises:
-            RunError: a query has empty scores or ranks, or ranks that are incomplete.
+            RunError: ranks are incomplete.
             SplitQueryError: ranks are incomplete, but more rows may follow.
         """
         begins = run_starts(self.queries)
         starts = np.append(begins, len(self.queries))
         query_ids = self.queries.texts(begins)
-        scores, by_rank = self._decided(starts, numbering)
-        if by_rank is not None:
-            assert self.ranks is not None
-            _refuse_incomplete(self.ranks, starts, by_rank, query_ids, are_whole)
+        if by_rank and self.scores is not None:
+            _refuse_incomplete(-self.scores, starts, query_ids, are_whole)
         documents = _documents(self.documents, starts)
-        return RankedColumns(query_ids, starts, documents, scores, rules, by_rank=by_rank)
-
-    def _decided(
-        self, starts: IntArray, numbering: Numbering
-    ) -> tuple[FloatArray | None, BoolArray | None]:
-        """Return the scores to sort by (or negated ranks), and which queries have ranks."""
-        scores, ranks = self.scores, self.ranks
-        if ranks is None:
-            if scores is not None:
-                self._refuse("score", np.isnan(scores), numbering)
-            return scores, None
-        by_rank = np.ones(len(starts) - 1, dtype=np.bool_)
-        if scores is not None:
-            by_rank = counts_of(~np.isnan(scores), starts) == 0
-        of_row = np.repeat(by_rank, np.diff(starts))
-        if scores is not None:
-            self._refuse("score", np.isnan(scores) & ~of_row, numbering)
-        if not by_rank.any():
-            return scores, None
-        self._refuse("rank", np.isnan(ranks) & of_row, numbering)
-        self._refuse("rank", np.isinf(ranks) & of_row, numbering, "not a finite number")
-        return np.where(of_row, -ranks, -ranks if scores is None else scores), by_rank
-
-    def _refuse(
-        self, role: str, is_wrong: BoolArray, numbering: Numbering, problem: str = ""
-    ) -> None:
-        if is_wrong.any():
-            row = int(np.argmax(is_wrong))
-            problem = problem or ("empty or NaN" if numbering.is_table else "empty")
-            where = numbering.place(int(self.numbers[row]))
-            raise no_number(role, where, self.documents, row, problem)
+        return RankedColumns(query_ids, starts, documents, self.scores, rules, by_rank=by_rank)
 
 
 def _documents(documents: IdColumn, starts: IntArray) -> TextIds | NumberIds | HeldDocuments:
@@ -313,27 +270,17 @@ def _documents(documents: IdColumn, starts: IntArray) -> TextIds | NumberIds | H
 
 
 def _refuse_incomplete(
-    ranks: FloatArray,
-    starts: IntArray,
-    by_rank: BoolArray,
-    query_ids: Sequence[str],
-    are_whole: bool,
+    ranks: FloatArray, starts: IntArray, query_ids: Sequence[str], are_whole: bool
 ) -> None:
     """Check that the ranks of each query are 1, 2, 3, ... or 0, 1, 2, ... in some order."""
     firsts = ranks[starts[:-1]]
     expected = np.arange(len(ranks)) - np.repeat(starts[:-1] - firsts, np.diff(starts))
     in_order = (counts_of(ranks != expected, starts) == 0) & np.isin(firsts, (0, 1))
-    for place in np.flatnonzero(by_rank & ~in_order).tolist():
+    for place in np.flatnonzero(~in_order).tolist():
         start, end = starts[place : place + 2].tolist()
         listed = ranks[start:end].tolist()
         if not has_all_ranks(listed):
             raise incomplete_ranks(listed, query_ids[place]) if are_whole else SplitQueryError
-
-
-def no_number(role: str, where: str, documents: IdColumn, row: int, problem: str) -> RunError:
-    """Return the error for a row whose score or rank is not a number."""
-    doc_id = documents.texts(np.array([row]))[0]
-    return RunError(f"{where}: the {role} of document '{quoted(doc_id)}' is {problem}")
 
 
 def whole_queries(parts: Iterator[RunRows]) -> Iterator[RunRows]:
@@ -353,24 +300,23 @@ def whole_queries(parts: Iterator[RunRows]) -> Iterator[RunRows]:
 def rows_together(parts: Iterable[RunRows]) -> RunRows:
     """Return all rows grouped by query; queries are in the order of their first rows."""
     rows = _joined(list(parts))
-    begins = run_starts(rows.queries)
+    return rows.at(_grouped(rows.queries))
+
+
+def _grouped(queries: IdColumn) -> IntArray:
+    """Return the rows of a column in groups of equal queries, in the order of their first rows."""
+    begins = run_starts(queries)
     codes: dict[str, int] = {}
-    runs = [codes.setdefault(each, len(codes)) for each in rows.queries.texts(begins)]
-    lengths = np.diff(np.append(begins, len(rows.queries)))
-    return rows.at(np.argsort(np.repeat(np.array(runs, np.int64), lengths), kind="stable"))
+    runs = [codes.setdefault(each, len(codes)) for each in queries.texts(begins)]
+    lengths = np.diff(np.append(begins, len(queries)))
+    return np.argsort(np.repeat(np.array(runs, np.int64), lengths), kind="stable")
 
 
 def _joined(parts: Sequence[RunRows]) -> RunRows:
     """Return the rows of all parts, one after another."""
     scores = [part.scores for part in parts if part.scores is not None]
-    ranks = [  # a part's ranks were not read if all of its rows have scores
-        np.full(len(part.queries), np.nan) if part.ranks is None else part.ranks for part in parts
-    ]
-    has_ranks = any(part.ranks is not None for part in parts)
     return RunRows(
-        np.concatenate([part.numbers for part in parts]),
         joined_ids([part.queries for part in parts]),
         joined_ids([part.documents for part in parts]),
         np.concatenate(scores) if scores else None,
-        np.concatenate(ranks) if has_ranks else None,
     )

@@ -195,16 +195,6 @@ def test_other_ranks_are_ignored(
     read(rows_of_queries(*queries), tmp_path)
 
 
-def test_queries_without_scores_say_nothing_of_ranks_that_oppose_them(tmp_path: Path) -> None:
-    without = [(rank, None) for rank, _ in OPPOSED]
-    for queries in ([without, OPPOSED], [OPPOSED, without]):
-        with pytest.raises(
-            RunError, match="the opposite of the scores in all of the first queries, such"
-        ):
-            of_frame(rows_of_queries(*queries), tmp_path)
-    assert of_frame(rows_of_queries(without, AGREEING), tmp_path)["q0"][0] == "d0"
-
-
 def test_ranks_that_are_none_are_ignored(tmp_path: Path) -> None:
     named = rows_of_queries([(f"r{rank}", score) for rank, score in OPPOSED])
     assert of_trec(named, tmp_path)["q0"][0] == "d9"

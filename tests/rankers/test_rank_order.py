@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from pytest_rankcheck import GoldenSet, Run, RunError, evaluate
-from tests.libraries import NEEDS_POLARS, forms
+from tests.libraries import forms
 
 GOLDEN = GoldenSet.from_dict({"q": {"a": 1, "b": 1}, "p": {"c": 1}}, queries={"q": "q", "p": "p"})
 
@@ -94,28 +94,3 @@ def test_a_gap_or_a_repeat_is_an_error(make: Make, tmp_path: Path) -> None:
         said = str(failure.value)
         assert f"query 'q': {problem}; without scores the ranks decide" in said
         assert said.endswith("if the ranks give only the order, number them anew")
-
-
-@NEEDS_POLARS
-@pytest.mark.parametrize("batch", [1, 2, 3, 100])
-def test_ranks_decide_in_queries_without_scores_wherever_these_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, batch: int
-) -> None:
-    import polars as pl
-
-    from pytest_rankcheck.rankers import run_tables
-
-    monkeypatch.setattr(run_tables, "_BATCH_ROWS", batch)
-    columns = {
-        "query_id": ["p", "p", "p", "q", "q", "r"],
-        "doc_id": ["a", "x", "c", "b", "y", "d"],
-        "score": [1.0, 2.0, 3.0, None, None, 0.5],
-        "rank": [1, 1, 1, 2, 1, 7],
-    }
-    file = tmp_path / "run.parquet"
-    pl.DataFrame(columns).write_parquet(file)
-    run = Run.load(file)
-    assert (run["p"], run["q"], run["r"]) == (("c", "x", "a"), ("y", "b"), ("d",))
-    pl.DataFrame({**columns, "query_id": list("pppprr")}).write_parquet(file)
-    with pytest.raises(RunError, match=r"run\.parquet, row 4: the score of document 'b' is empty"):
-        Run.load(file)["p"]

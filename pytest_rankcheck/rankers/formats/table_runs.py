@@ -1,6 +1,6 @@
 """Tables with a column for the query, the document, and the score or the rank.
 
-The highest ``score`` is best; in a query without scores, the lowest ``rank``. Other usual column
+The highest ``score`` is best; without scores, the lowest ``rank``. Other usual column
 names are recognised (``qid``, ``docno``, ``position``), and other columns are ignored. In text
 files, the separator (comma, tab, semicolon or bar) is detected from the header. Parquet files
 need polars (the extra ``[fast]``). The files of a folder are read as one table.
