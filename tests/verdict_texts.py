@@ -10,5 +10,5 @@ from pytest_rankcheck.reports.text.wording import caveats
 def verdict_lines(verdict: Verdict, comparison: Comparison) -> list[str]:
     """Return the lines, with the evidence."""
     told = caveats(comparison.evaluation)
-    explanation = explained_falls(comparison, {verdict.metric: verdict}, 1, **told)
+    explanation = explained_falls(comparison, {verdict.metric: verdict}, 1, caveats=told)
     return [*failure_lines(explanation, in_full=True)]

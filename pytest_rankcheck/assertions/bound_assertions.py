@@ -161,7 +161,7 @@ def _explained(
         return None
     from pytest_rankcheck.explanation.explained_failures import explained_bounds
 
-    return explained_bounds(evaluation, bounds, failing, by, **caveats(evaluation))
+    return explained_bounds(evaluation, bounds, failing, by, caveats=caveats(evaluation))
 
 
 def _numbers(

@@ -170,13 +170,9 @@ def _explained_falls(
     from pytest_rankcheck.explanation.explained_failures import explained_falls
     from pytest_rankcheck.reports.text.wording import caveats
 
-    evaluation, other = comparison.evaluation, comparison.other
-    told, empty = caveats(evaluation), evaluation.unanswered
-    known = other.tops(1) if empty and other.known_depth != 0 else {}
-    if all(query in known and not known[query] for query in empty):
-        told = {**told, "unanswered": ""}  # what was empty before explains no fall
     in_full = wanted().detail or wanted().evidence
-    return explained_falls(comparison, verdicts, of, in_full=in_full, **told, **said)
+    said["caveats"] = caveats(comparison.evaluation)
+    return explained_falls(comparison, verdicts, of, in_full=in_full, **said)
 
 
 def _hold_evaluation(

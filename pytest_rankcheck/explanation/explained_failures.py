@@ -17,7 +17,6 @@ from pytest_rankcheck.comparison.rank_changes import TOP, crossing_between, top_
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.explanation.explanation import (
-    MOST_CAUSES,
     Bound,
     Bounded,
     ExplainedQuery,
@@ -219,10 +218,7 @@ def _in_common(
         return None
     causes = comparison.in_common(metric, world)
     known = [each for each in causes if is_shared or each.kind is CauseKind.WORLD]
-    is_unanswered = any(
-        each.kind is CauseKind.NO_ANSWER and each.number == 1 for each in known[:MOST_CAUSES]
-    )
-    return InCommon(metric, tuple(each.text for each in known), falls[metric], is_unanswered)
+    return InCommon(metric, tuple(each.text for each in known), falls[metric])
 
 
 def whole_interval(evaluation: Evaluation, metric: Metric) -> tuple[float, float] | None:

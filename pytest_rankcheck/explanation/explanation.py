@@ -178,8 +178,6 @@ class InCommon:
     """In words, the best first; empty if nothing was found."""
     fallen: int
     """How many queries fell."""
-    says_unanswered: bool = False
-    """Whether a cause is that queries have no answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,9 +226,7 @@ class Explanation:
     taken_over: tuple[TakenOver, ...] = ()
     """For a metric of the whole run: the documents that took over, then those that are gone."""
     unjudged: Unjudged | None = None
-    unanswered: str = ""
-    """Which queries have an empty answer, if the ranker did not fail on any."""
-    caveats: tuple[str, ...] = ()
+    caveats: Sequence[str] = ()
     """What may be wrong with the run or its documents rather than with the ranker."""
     headline: str = ""
     """What comes first if more than gates and bounds fail the assertion."""

@@ -9,7 +9,6 @@ from pytest_rankcheck import (
     Gate,
     GoldenSet,
     Metric,
-    Record,
     Run,
     assert_at_least,
     assert_not_regressed,
@@ -240,34 +239,11 @@ def test_the_documents_that_an_empty_answer_lacks_are_in_one_text_too() -> None:
 
 
 @pytest.mark.parametrize(("empty", "is_noted"), [(0, False), (1, False), (2, True), (39, True)])
-def test_empty_answers_are_counted_in_failures_and_from_5_percent_on_in_passes(
-    empty: int, is_noted: bool
-) -> None:
-    evaluation = evaluate(ranked(empty), GOLDEN)
-    have = "has" if empty == 1 else "have"
-    words = f"{empty} of 40 queries {have} an empty answer: q0"
-    noted = [note.text for note in evaluation_notes(evaluation) if note.topic is Topic.MISLEADING]
+def test_empty_answers_are_counted_from_5_percent_on(empty: int, is_noted: bool) -> None:
+    notes = evaluation_notes(evaluate(ranked(empty), GOLDEN))
+    noted = [note.text for note in notes if note.topic is Topic.MISLEADING]
+    words = f"{empty} of 40 queries have an empty answer: q0"
     assert any(words in text for text in noted) == is_noted
-    for fail in (
-        lambda: assert_at_least(evaluation, "RR", 0.9),
-        lambda: assert_not_regressed(evaluation, GOOD, "RR"),
-    ):
-        with pytest.raises(AssertionError) as failure:
-            fail()
-        is_cause = "39 of 40 have no answer now (39 of all 40; 0 before)" in str(failure.value)
-        assert (words in str(failure.value)) == (bool(empty) and not is_cause)
-    assert is_cause == (empty == 39), "and then the cause alone says it"
-
-
-@pytest.mark.parametrize("kept", [None, 10, 0])
-def test_an_answer_that_was_empty_before_explains_no_fall(kept: int | None) -> None:
-    before = Run.from_dict({f"q{n}": [f"d{n}"] if n else [] for n in range(40)})
-    now, then = evaluate(ranked(1), GOLDEN), evaluate(before, GOLDEN)
-    metrics = [Metric.parse("RR")]
-    other = then if kept is None else Record.of(then, metrics, kept_depth=kept)
-    with pytest.raises(AssertionError) as failure:
-        assert_not_regressed(now, other, "RR")
-    assert ("1 of 40 queries has an empty answer" in str(failure.value)) == (kept == 0)
 
 
 def test_a_query_whose_id_is_its_text_says_it_once() -> None:

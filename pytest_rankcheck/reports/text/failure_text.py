@@ -52,7 +52,7 @@ def failure_lines(explanation: Explanation, *, in_full: bool = False) -> Sequenc
         headline(explanation),
         *_indented(
             numbers_lines(explanation, in_full=in_full),
-            _caveats(explanation)[:_CAVEATS],
+            explanation.caveats[:_CAVEATS],
             _at_most(explanation.facts, _FACTS, in_full=in_full),
             slice_lines(explanation),
             _in_common(explanation),
@@ -68,13 +68,6 @@ def failure_lines(explanation: Explanation, *, in_full: bool = False) -> Sequenc
 
 def _indented(*parts: Iterable[str]) -> Iterator[str]:
     return (f"  {line}" for line in chain.from_iterable(parts))
-
-
-def _caveats(explanation: Explanation) -> Sequence[str]:
-    """Return what may be wrong with the run; empty answers only if no cause is about them."""
-    common = explanation.in_common
-    is_said = not explanation.unanswered or (common is not None and common.says_unanswered)
-    return explanation.caveats if is_said else (explanation.unanswered, *explanation.caveats)
 
 
 def _in_common(explanation: Explanation) -> Iterator[str]:

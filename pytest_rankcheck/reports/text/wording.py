@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.golden.expected_text import is_unit, text_of
@@ -93,15 +93,12 @@ def unanswered_text(evaluation: Evaluation) -> str:
     return f"{len(queries):,} of {size} {have} an empty answer: {listed(queries)}"
 
 
-def caveats(evaluation: Evaluation) -> Mapping[str, Any]:
-    """Return what may be wrong with the run or its documents, as fields of an explanation."""
+def caveats(evaluation: Evaluation) -> Sequence[str]:
+    """Return what may be wrong with the run or its documents rather than with the ranker."""
     texts = [text for text, are_many in evaluation.source.document_notes.items() if are_many]
     if evaluation.of_rankings is not evaluation:
         texts.append("values are means of the replicates; documents are those of the first")
-    unanswered = unanswered_text(evaluation)
-    if evaluation.failed:  # no cause mentions failed queries
-        return {"caveats": (unanswered, *texts)}
-    return {"unanswered": unanswered, "caveats": tuple(texts)}
+    return (unanswered_text(evaluation), *texts) if evaluation.failed else texts
 
 
 def named(doc_id: str, title: str | None) -> str:
