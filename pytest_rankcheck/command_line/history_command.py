@@ -17,9 +17,13 @@ from pytest_rankcheck.files.git_commands import git, git_line
 from pytest_rankcheck.files.whole_files import write_whole
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.remedies import fetch_history
-from pytest_rankcheck.reports.history_page import nightly_means, page_of
+from pytest_rankcheck.reports.history_report import (
+    history_lines,
+    nightly_means,
+    page_of,
+    query_lines,
+)
 from pytest_rankcheck.reports.report_formats import REPORT_FORMATS
-from pytest_rankcheck.reports.text.history_text import history_lines, query_lines
 
 
 def add_history_command(commands: Commands) -> None:
