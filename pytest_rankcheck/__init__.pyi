@@ -9,10 +9,9 @@ from pytest_rankcheck.assertions.bound_assertions import (
 from pytest_rankcheck.assertions.behaviour_assertions import (
     assert_consistent_depth as assert_consistent_depth,
     assert_deterministic as assert_deterministic,
-    assert_invariant as assert_invariant,
-)
-from pytest_rankcheck.assertions.expectation_assertion import (
     assert_expectations as assert_expectations,
+    assert_invariant as assert_invariant,
+    assert_ranking_stable as assert_ranking_stable,
 )
 from pytest_rankcheck.assertions.named_assertions import (
     assert_err_at_least as assert_err_at_least,
@@ -32,9 +31,6 @@ from pytest_rankcheck.assertions.named_assertions import (
 )
 from pytest_rankcheck.assertions.regression_assertion import (
     assert_not_regressed as assert_not_regressed,
-)
-from pytest_rankcheck.assertions.stability_assertion import (
-    assert_ranking_stable as assert_ranking_stable,
 )
 from pytest_rankcheck.baselines.change import Approval as Approval
 from pytest_rankcheck.baselines.change import Change as Change

@@ -1,12 +1,12 @@
-"""Checks of what a ranker does: asked again, for more documents, or in other words."""
+"""Checks of what a ranker does: expected, stable, asked again, deeper, or in other words."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Unpack
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Unpack
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.assertions.entered_findings import conclude
+from pytest_rankcheck.assertions.entered_findings import conclude, enter_question, fail_with
 from pytest_rankcheck.behaviour.changed_queries import Perturb
 from pytest_rankcheck.behaviour.determinism_check import (
     VARIED,
@@ -15,19 +15,31 @@ from pytest_rankcheck.behaviour.determinism_check import (
     check_depths,
     check_determinism,
 )
+from pytest_rankcheck.behaviour.expectation_check import check_expectations
 from pytest_rankcheck.behaviour.perturbed_answers import (
     InvarianceLimits,
     perturbed_answers,
 )
+from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 from pytest_rankcheck.behaviour.repeated_ranker import Fresh, RankerSource, RepeatedRanker
-from pytest_rankcheck.errors import ConfigurationError
-from pytest_rankcheck.explanation.answered_queries import changed_answers, differing_answers
+from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.measured_runs import evaluate
+from pytest_rankcheck.evaluation.ranked_run import ranked_run
+from pytest_rankcheck.explanation.answered_queries import (
+    changed_answers,
+    differing_answers,
+    unexpected_rankings,
+)
 from pytest_rankcheck.explanation.explanation import Explanation
+from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.rankers.rank import RankOptions
 from pytest_rankcheck.rankers.ranker_lookup import load_ranker, specification_of
+from pytest_rankcheck.rankers.run import Run
 from pytest_rankcheck.reports.findings import Topic
+from pytest_rankcheck.reports.ledger import enter, wanted
 from pytest_rankcheck.reports.text.behaviour_text import (
     DEPTH_ADVICE,
     INVARIANCE_ADVICE,
@@ -38,7 +50,17 @@ from pytest_rankcheck.reports.text.behaviour_text import (
     invariance_facts,
     invariance_note,
     perturbed_headline,
+    stability_note,
 )
+from pytest_rankcheck.reports.text.golden_text import (
+    EXPECTATION_ADVICE,
+    expectation_facts,
+    expectation_headline,
+    expectation_notes,
+)
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.baselines.baseline import Baseline
 
 
 @checked_arguments
@@ -221,3 +243,120 @@ def assert_invariant(
             **changed_answers(golden_set, result, beyond, limits.severity),
         )
     conclude(Topic.INVARIANCE, invariance_note(golden_set, result), explanation)
+
+
+@checked_arguments
+def assert_ranking_stable(
+    ranking_run: Run | Evaluation,
+    baseline: Baseline,
+    min_rbo: float | None = 0.9,
+    p: float = 0.9,
+    *,
+    min_overlap: float | None = None,
+    max_kendall: float | None = None,
+    min_tau_ap: float | None = None,
+    max_changed_queries: float | None = None,
+    k: int = 10,
+    allowed_queries: int = 0,
+) -> None:
+    """Fail if the rankings differ from those of the baseline; no judgments are needed.
+
+    For refactorings and migrations that should change nothing. The baseline is created, kept and
+    approved like those of metrics. An update does not record changes within the limits, so small
+    changes cannot add up. It keeps the limits, too: looser ones need a reason.
+
+    Args:
+        ranking_run: the fixture ``ranking_run``; or the ``evaluation``, which also knows the texts
+            of the queries, so that a query whose text changed is not compared.
+        baseline: the fixture ``baseline``.
+        min_rbo: the lowest rank-biased overlap of any query; None: no limit.
+        p: the patience of RBO.
+        min_overlap: the lowest share of the top k that any query keeps.
+        max_kendall: the largest Kendall distance, from 0 to 1, between the two top k of any query.
+        min_tau_ap: the lowest AP correlation of any query with its approved ranking.
+        max_changed_queries: how many queries may have a different top k: a number, or a share
+            below 1. With 0, no query may change.
+        k: how many documents of each ranking count, and are recorded.
+        allowed_queries: how many queries may exceed the limits on a single query, however far.
+
+    Raises:
+        AssertionError: rankings changed by more than allowed, or there is no baseline.
+        ConfigurationError: a limit is invalid, or can never fail.
+        MetricError: ``k`` is larger than the depth that the ranker was asked for.
+        BaselineError: the baseline file cannot be read.
+        RunError: the ``evaluation`` is given, and no ranked document is judged in any of at least 5
+            queries.
+    """
+    limits = StabilityLimits(
+        min_rbo, p, min_overlap, max_kendall, min_tau_ap, max_changed_queries, k, allowed_queries
+    )
+    if isinstance(ranking_run, Evaluation):
+        evaluation = ranking_run
+    else:
+        unjudged: dict[str, dict[str, float]] = {query_id: {} for query_id in ranking_run.query_ids}
+        name = ranking_run.asked or ranking_run.name
+        evaluation = evaluate(ranking_run, GoldenSet.from_dict(unjudged, name=name))
+    evaluation.refuse_unmet_ids()
+    evaluation.refuse_beyond_depth("assert_ranking_stable", limits.k)
+    limits.refuse_never_failing(len(evaluation.query_ids))
+    check, block = baseline.check_rankings(evaluation, limits)
+    note = stability_note(check, evaluation)
+    explanation = None
+    if block is not None:
+        from pytest_rankcheck.reports.text.blocked_text import blocked_rankings
+
+        explanation = blocked_rankings(check, block, evaluation, baseline.place)
+    conclude(Topic.STABILITY, note, explanation)
+
+
+def assert_expectations(
+    ranking_run: Run,
+    golden_set: GoldenSet,
+    expectations: Expectation | Iterable[Expectation] | None = None,
+) -> None:
+    """Fail if a query is not ranked as expected; the text shows all violations at once.
+
+    An expectation with ``known_failure`` is a strict xfail: it is listed while it fails, and fails
+    the test once it holds; the summary warns when it gets worse than its ``known_rank``. One with
+    ``severity="warn"`` is shown in the summary only.
+
+    Args:
+        ranking_run: the rankings.
+        golden_set: the queries.
+        expectations: what is expected; without it, the expectations in the golden set.
+
+    Raises:
+        AssertionError: an expectation is violated, or a known failure holds.
+        GoldenSetError: an expectation is about an unknown query, or some contradict each other.
+        ConfigurationError: there is nothing to check, or an expectation looks further down than
+            the rankings go.
+        RunError: no ranked document is judged in any of at least 5 queries, and no expectation
+            names one.
+    """
+    if isinstance(expectations, Expectation):
+        expectations = [expectations]
+    given = golden_set.expectations if expectations is None else tuple(expectations)
+    if not given:
+        raise ConfigurationError(
+            f"no expectations: give them to the queries of golden set '{quoted(golden_set.name)}', "
+            '"expect": [{"in_top": 3, "documents": ["d1"]}], or as a list to the assertion'
+        )
+    results = check_expectations(ranking_run, golden_set, given)
+    if wanted().proves and not golden_set.by_text:
+        from pytest_rankcheck.proof.gate_questions import expectation_question
+
+        evaluation = Evaluation(ranked_run(ranking_run, golden_set))
+        enter_question(expectation_question(evaluation, golden_set, results))
+    explanation = None
+    if any(result.fails for result in results):
+        violated = [each for each in results if each.fails and not each.holds]
+        explanation = Explanation(
+            golden_set=golden_set.name,
+            headline=expectation_headline(golden_set, results),
+            facts=(*expectation_facts(golden_set, results),),
+            to_fix=EXPECTATION_ADVICE if violated else "",
+            **unexpected_rankings(golden_set, ranking_run, violated),
+        )
+    for note in expectation_notes(golden_set, results, explanation):
+        enter(note)
+    fail_with(explanation)

@@ -182,8 +182,8 @@ def _check(given: Mapping[str, Any], check: str) -> Callable[..., None]:
     Raises:
         RankcheckError: a metric or the gate is unknown.
     """
+    from pytest_rankcheck.assertions.behaviour_assertions import assert_expectations
     from pytest_rankcheck.assertions.bound_assertions import assert_at_least, assert_at_most
-    from pytest_rankcheck.assertions.expectation_assertion import assert_expectations
     from pytest_rankcheck.assertions.regression_assertion import assert_not_regressed
     from pytest_rankcheck.gates.configured_gates import gate_of
     from pytest_rankcheck.metrics.metric_names import Metric

@@ -9,6 +9,6 @@ from pytest_rankcheck.reports.findings import Note
 def entered(monkeypatch: pytest.MonkeyPatch) -> list[Note]:
     """Return the entries that the assertions of a test make in the ledger."""
     entries: list[Note] = []
-    for module in ("entered_findings", "expectation_assertion"):
+    for module in ("entered_findings", "behaviour_assertions"):
         monkeypatch.setattr(f"pytest_rankcheck.assertions.{module}.enter", entries.append)
     return entries
