@@ -171,7 +171,6 @@ TYPES = {
     "PlaceArray": "a numpy array of indexes",
     "Slices": "query ids by the value of an attribute",
     "Replay": "the propensity of a replay as text, what was clipped, and what else it was given",
-    "RetriedError": "an exception class, or the name of one",
     "Severity": '`"error"` or `"warn"`',
     "StabilityLimits": "the limits of an `assert_ranking_stable`, with `p` and the compared `k`",
     "Ties": '`"doc_id"`, `"input"`, `"worst"` or `"error"`',
