@@ -151,11 +151,10 @@ def wrong_form(values: object, count: int) -> str | None:
         values: what the metric's function returned.
         count: the number of queries or sessions that it was given.
     """
-    if hasattr(values, "to_numpy"):
-        return f"returned a {type(values).__name__}, not a numpy array; return its .to_numpy()"
     if not isinstance(values, np.ndarray) or values.shape != (count,):
-        returned = getattr(values, "shape", None) if not isinstance(values, float) else ()
-        what = type(values).__name__ if returned is None else f"the shape {returned}"
+        what = type(values).__name__
+        if isinstance(values, np.ndarray):
+            what = f"the shape {values.shape}"
         return f"returned {what}; return a numpy array with one number per query, ({count},)"
     if not _is_numeric(values):
         return (

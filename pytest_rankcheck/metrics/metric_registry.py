@@ -7,7 +7,7 @@ import inspect
 import keyword
 import pkgutil
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import TypedDict, Unpack
@@ -94,14 +94,12 @@ def metric(
         A decorator that registers a function and returns it unchanged.
 
     Raises:
-        MetricError: a name is invalid or taken, the range is invalid, or
-            the function does not accept the parameters.
+        MetricError: a name is invalid or taken, or the range is invalid.
     """
     names = (name, *declared.get("aliases", ()), *declared.get("spellings", ()))
     _check_declaration(names, parameters, declared.get("range", (0.0, 1.0)))
 
     def register(compute: MetricFunction) -> MetricFunction:
-        _check_signature(name, compute, [parameter.name for parameter in parameters])
         is_judged = KINDS[declared.get("unit", "query")].is_of_judgments
         every = (*parameters, JUDGED_ONLY) if is_judged else parameters
         summary, *others = re.split(r"\n\s*\n", (compute.__doc__ or "").strip())
@@ -252,23 +250,6 @@ def _place(function: Callable[..., object]) -> str:
     """Return where a function is defined, in words."""
     name, file = _origin(function)
     return f"{quoted(name)} in {quoted(file, 300)}"
-
-
-def _check_signature(name: str, function: Callable[..., object], parameters: Iterable[str]) -> None:
-    """Check that a function can be called as a metric.
-
-    Raises:
-        MetricError: it does not take the hits, the cutoff, and each parameter by keyword.
-    """
-    try:
-        inspect.signature(function).bind(None, None, **dict.fromkeys(parameters))
-    except TypeError as failure:
-        called = ", ".join(("hits", "cutoff", *(f"{word}=..." for word in parameters)))
-        spelled = getattr(function, "__name__", "function")
-        raise MetricError(
-            f"{name}: its function does not accept the call {quoted(spelled)}({called}): "
-            f"{quoted(failure)}"
-        ) from None
 
 
 def _check_declaration(

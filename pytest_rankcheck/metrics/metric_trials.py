@@ -180,10 +180,7 @@ def _fault_of_block(metric: Metric, hits: JudgedHits) -> str:
     except MetricError:
         raise
     except Exception as failure:
-        hint = ""
-        if isinstance(failure, ValueError) and "read-only" in str(failure):
-            hint = "; it modifies its arguments, which other metrics use too: copy them first"
-        return f"it raised {type(failure).__name__} {block}: {quoted(failure)}{hint}"
+        return f"it raised {type(failure).__name__} {block}: {quoted(failure)}"
     problem = wrong_form(values, rows)
     if problem is not None:
         return f"{block}, it {problem}"

@@ -100,7 +100,7 @@ def test_the_query_of_a_later_block_is_named() -> None:
 
 def test_something_else_than_numbers_is_an_error() -> None:
     wrong: tuple[tuple[Any, str], ...] = (
-        (pd.Series, "returned a Series, not a numpy array; return its .to_numpy()"),
+        (pd.Series, "returned Series; return a numpy array with one number per query"),
         (lambda values: values.astype(str), "returned an array of type <U32; return numbers"),
         (
             lambda values: np.array([None, 0.5]),

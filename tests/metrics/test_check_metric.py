@@ -104,11 +104,14 @@ def divides_by_zero(hits: JudgedHits, cutoff: int | None) -> FloatArray:
 
 def test_a_function_that_cannot_be_used_is_a_fault() -> None:
     faulty: tuple[tuple[Callable[..., object], str], ...] = (
-        (lambda hits, cutoff: 0.5, "3,125 queries with 5 judged documents each, it returned the s"),
+        (
+            lambda hits, cutoff: 0.5,
+            "3,125 queries with 5 judged documents each, it returned float;",
+        ),
         (lambda hits, cutoff: hits.retrieved.astype("f4"), "it returned float32"),
         (lambda hits, cutoff: hits.grades, "it returned the shape (3125, 5)"),
         (lambda hits, cutoff: None, "it returned NoneType; return a numpy array"),
-        (writes, "it modifies its arguments, which other metrics use too: copy them first"),
+        (writes, "with 5 judged documents each: assignment destination is read-only"),
         (looks_at_others, "a query has a different value alone"),
         (counts_the_padding, "in wider matrices, with more NaN at the end of each row"),
         (forgets_nothing_judged, "with 0 judged documents each: zero-size array to reduction"),

@@ -120,7 +120,6 @@ def test_an_invalid_declaration_is_refused() -> None:
         ({"name": lambda hits, cutoff: None}, 'the name of the metric is missing; write @metric("'),
         ({"aliases": ("x y",)}, "'x y' is not a valid metric name"),
         ({"range": (1, 0)}, "New: range=(1, 0) is invalid; give (lowest, highest)"),
-        ({"parameters": (DOUBLE,)}, "does not accept the call mine(hits, cutoff, times=...)"),
         (
             {"parameters": (Parameter("cutoff", 1, number(), "a number"),)},
             "New: the parameter name cutoff is reserved",
