@@ -8,8 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from doctest import OutputChecker
 from pathlib import Path
 
@@ -184,38 +183,6 @@ def test_a_log_is_simulated_with_any_ranker(tmp_path: Path, symbol_search: Path)
 NEEDS_NODE = pytest.mark.skipif(
     not (shutil.which("node") and shutil.which("bash")), reason="Node or bash is not installed"
 )
-
-
-@contextmanager
-def serving(folder: Path, **environment: str) -> Iterator[str]:
-    """Run the server of an example on a free port; yield its address when it answers."""
-    with subprocess.Popen(
-        ["node", "server.js"],
-        cwd=folder,
-        env=os.environ | {"PORT": "0"} | environment,
-        stdout=subprocess.PIPE,
-        encoding="utf-8",
-    ) as server:
-        try:
-            assert server.stdout
-            yield server.stdout.readline().split()[-1]  # it says where, once it listens
-        finally:
-            server.kill()
-
-
-@NEEDS_NODE
-def test_a_broken_server_is_blocked_and_cannot_be_recorded(tmp_path: Path) -> None:
-    folder = copied("without_python", tmp_path)
-    before = contents(folder)
-    assert len(before) == 1
-    assert not [*folder.rglob("*.py")]
-    with serving(folder, BROKEN="1") as broken:
-        code, text = run(folder, "--snapshot-update", SEARCH_URL=broken)
-    assert code == 1, text
-    assert "test_search.rank.toml:11: AssertionError" in text
-    assert "nDCG@10 is 0.6795 on golden set 'shop' (70 queries); it must be at least 0.8000" in text
-    assert "update refused: nDCG@10 regressed on golden set 'shop' (70 queries)" in text
-    assert contents(folder) == before
 
 
 def free_ports(count: int) -> list[str]:

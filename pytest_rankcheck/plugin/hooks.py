@@ -59,13 +59,13 @@ PRINTED = pytest.StashKey[Any]()
 _DEPENDENCIES = pytest.StashKey[tuple[object, ...]]()
 """The fixtures from which the cached evaluation of the session was made."""
 _NEEDED = {
-    "golden_set": ("golden_paths",),
-    "session_log": ("log_paths",),
-    "evaluation": ("metrics",),
-    "baseline": ("gates",),
-    "ranker": ("ranker",),
+    "golden_set": "golden_paths",
+    "session_log": "log_paths",
+    "evaluation": "metrics",
+    "baseline": "gates",
+    "ranker": "ranker",
 }
-"""What each fixture needs: names of properties of `Inputs`."""
+"""What each fixture needs: the name of a property of `Inputs`."""
 _OURS = "pytest_rankcheck"
 _HIDDEN = (_OURS, "contextlib", "functools")
 
@@ -321,9 +321,9 @@ def _check_inputs(inputs: Inputs, fixture: str, user: pytest.Item) -> None:
         RankcheckError: an input is missing or invalid.
     """
     try:
-        for name in _NEEDED.get(fixture, ()):
-            getattr(inputs, name)
-        if fixture == "ranking_run" and inputs.config.run:
+        if fixture in _NEEDED:
+            getattr(inputs, _NEEDED[fixture])
+        elif inputs.config.run:
             _ = inputs.run_path
     except ConfigurationError as error:
         raise ConfigurationError(f"{error}\n(asked for by {user.nodeid})") from None
