@@ -14,7 +14,7 @@ from itertools import chain, takewhile
 from pathlib import Path
 
 from pytest_rankcheck.errors import RankcheckError, quoted
-from pytest_rankcheck.files.packed_files import failures_named, size_of
+from pytest_rankcheck.files.packed_files import failures_named
 
 _DIGITS = re.compile(r"(\d+)")
 _NOT_PARTS = ("_", ".")
@@ -125,7 +125,7 @@ def files_of_parts(path: Path, error: type[RankcheckError]) -> list[Path]:
         )
     for file in files:
         with failures_named(file, error):
-            if not size_of(file):
+            if not file.stat().st_size:
                 raise error(
                     f"{file} is empty: was it written to the end? Write it again, or delete it if "
                     "it has no rows"

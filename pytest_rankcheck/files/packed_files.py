@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import io
-import os
 import re
 import stat
 import sys
@@ -66,32 +65,16 @@ def opened(path: Path) -> BinaryIO:
 
 
 def _opened_regular(path: Path) -> io.BufferedReader:
-    mode = _status(path).st_mode
+    mode = path.stat().st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         problem = "it is a pipe or a device; save what it gives as a file, and name that"
         raise OSError(errno.EINVAL, problem)
     return path.open("rb")
 
 
-def size_of(path: Path) -> int:
-    """Return the size of a file in bytes.
-
-    Raises:
-        OSError: the path is missing, or no file can have it.
-    """
-    return _status(path).st_size
-
-
-def _status(path: Path) -> os.stat_result:
-    try:
-        return path.stat()
-    except ValueError as failure:  # the path has a null character or a lone surrogate
-        raise OSError(errno.EINVAL, str(failure)) from None
-
-
 def _bounded(unpacked: BinaryIO, path: Path) -> BinaryIO:
     """Return the content of a packed file as a stream that raises if it is far too large."""
-    bounded = _Bounded(unpacked, size_of(path))
+    bounded = _Bounded(unpacked, path.stat().st_size)
     return cast("BinaryIO", io.BufferedReader(bounded, _BUFFER))
 
 
@@ -173,7 +156,7 @@ def polars_should_read(path: Path) -> bool:
     Raises:
         OSError: the file cannot be opened.
     """
-    size = size_of(path) * (_PACKING if is_packed(path) else 1)
+    size = path.stat().st_size * (_PACKING if is_packed(path) else 1)
     least = LARGE_FILE // 2 if sys.modules.get("polars") else LARGE_FILE
     return size >= least and find_spec("polars") is not None
 

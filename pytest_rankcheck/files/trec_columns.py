@@ -19,7 +19,7 @@ import numpy as np
 
 from pytest_rankcheck.errors import RankcheckError, quoted
 from pytest_rankcheck.files.id_columns import HeldIds, RunIds, starts_of_runs
-from pytest_rankcheck.files.packed_files import failures_named, polars_should_read, size_of
+from pytest_rankcheck.files.packed_files import failures_named, polars_should_read
 from pytest_rankcheck.files.table_batches import (
     NO_ROWS,
     Batch,
@@ -80,7 +80,7 @@ def trec_table(path: Path, header: Sequence[str], what: str, error: type[Rankche
             if not is_large:
                 return batches((), size)
             # Smaller blocks take less memory; in a small file, that is what counts.
-            size = min(LARGE_BLOCK_BYTES, max(size_of(path) // 8, LARGE_BLOCK_BYTES // 8))
+            size = min(LARGE_BLOCK_BYTES, max(path.stat().st_size // 8, LARGE_BLOCK_BYTES // 8))
             return _one_ahead(batches(wanted, size))
 
     def batches(of_polars: Sequence[int], size: int) -> Iterator[Batch]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from pytest_rankcheck.errors import RunError
 from pytest_rankcheck.files.file_patterns import are_parts, files_of_parts
 from pytest_rankcheck.files.format_registry import Format, Formats
-from pytest_rankcheck.files.packed_files import failures_named, shown_name, size_of
+from pytest_rankcheck.files.packed_files import failures_named, shown_name
 from pytest_rankcheck.rankers import formats
 from pytest_rankcheck.rankers.ranked_columns import (
     EmptyRunError,
@@ -82,7 +82,7 @@ class RunFiles:
         size = 0
         for file in self.files:
             with failures_named(file, RunError):
-                size += size_of(file)
+                size += file.stat().st_size
         return size
 
     def blocks(self, *, together: bool = False) -> Iterator[RankedColumns]:

@@ -52,15 +52,6 @@ def test_a_split_is_chosen(folder: Path) -> None:
     assert GoldenSet.load(folder).query_ids == ("q1", "q2")
 
 
-def test_titles_of_judged_documents_are_read(folder: Path) -> None:
-    (folder / "corpus.jsonl").write_text(
-        '{"_id": "d3", "title": "Red shoe", "text": "..."}\n{"_id": "d7", "title": "", "text": ""}\n'
-        '{"_id": "d99", "title": "not judged"}\n'
-    )
-    golden = GoldenSet.load(folder)
-    assert (golden.title("d3"), golden.title("d7"), golden.title("d99")) == ("Red shoe", None, None)
-
-
 def test_the_corpus_is_read_only_for_titles(folder: Path) -> None:
     """What is wrong with it is no failure of the set."""
     corpus = folder / "corpus.jsonl"

@@ -2,25 +2,11 @@
 
 import numpy as np
 
-from pytest_rankcheck.files.id_columns import HeldIds, NumberIds
+from pytest_rankcheck.files.id_columns import NumberIds
 from pytest_rankcheck.golden.judgments import Judgments
 from tests.libraries import NEEDS_POLARS
 
 GRADES = {"q1": {"d3": 2, "7": 0.5}, "empty": {}, "q2": {"007": -1, "\ud800": 1}}
-
-
-def test_columns_of_dicts_and_back() -> None:
-    judgments = Judgments.of_dicts(GRADES)
-    assert judgments.starts.tolist() == [0, 2, 2, 4]
-    assert judgments.documents.texts() == ["d3", "7", "007", "\ud800"]
-    assert judgments.grades.tolist() == [2, 0.5, -1, 1]
-    assert judgments.codes == {"q1": 0, "empty": 1, "q2": 2}
-    assert dict(judgments) == GRADES
-
-
-def test_dicts_of_columns_have_grades_as_they_were_written() -> None:
-    columns = Judgments(("q",), np.array([0, 2]), HeldIds(["a", "b"]), np.array([2.0, 0.5]))
-    assert repr(dict(columns.of_query(0))) == "{'a': 2, 'b': 0.5}"
 
 
 def test_only_ids_that_a_number_spells_are_numbers() -> None:
