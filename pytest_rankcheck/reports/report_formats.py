@@ -21,17 +21,13 @@ if TYPE_CHECKING:
 class ReportFormat(NamedTuple):
     """A kind of report that can be written."""
 
-    name: str
-    """The name in its option, ``--rankcheck-NAME``."""
     title: str
     """What is written, for messages; ``{documents}`` is the number of documents to judge."""
     help: str
     function: str
     """The place of the function that returns its text: ``package.module:function``."""
-    needs: tuple[str, ...] = ()
-    """Modules that must be installed."""
-    install: str = ""
-    """The command that installs them."""
+    needs: str = ""
+    """A module that must be installed."""
     of_queries: bool = True
     """Whether it shows every query, and gates that passed in full."""
 
@@ -39,13 +35,11 @@ class ReportFormat(NamedTuple):
         """Refuse the format if a module is missing.
 
         Raises:
-            ConfigurationError: naming the option, the modules and the command to install them.
+            ConfigurationError: naming the option, the module and the command to install it.
         """
-        missing = [module for module in self.needs if find_spec(module) is None]
-        if missing:
-            verb = "is" if len(missing) == 1 else "are"
+        if self.needs and find_spec(self.needs) is None:
             raise ConfigurationError(
-                f"{option} needs {', '.join(missing)}, which {verb} not installed: {self.install}"
+                f"{option} needs {self.needs}, which is not installed: {install('report')}"
             )
 
     def titled(self, report: Report) -> str:
@@ -61,39 +55,31 @@ class ReportFormat(NamedTuple):
 
 
 REPORT_FORMATS = {
-    row.name: row
-    for row in (
-        ReportFormat(
-            "html",
-            "HTML report",
-            "write the report as one HTML file, to look at (needs jinja2)",
-            "pytest_rankcheck.reports.html_report:html_of",
-            needs=("jinja2",),
-            install=install("report"),
-        ),
-        ReportFormat(
-            "markdown",
-            "Markdown report",
-            "write the report as Markdown, such as for a comment on a pull request",
-            "pytest_rankcheck.reports.markdown_report:markdown_of",
-            of_queries=False,
-        ),
-        ReportFormat(
-            "json",
-            "JSON report",
-            "write the report as JSON, with all queries, for machines",
-            "pytest_rankcheck.reports.json_report:json_of",
-        ),
-        ReportFormat(
-            "unjudged",
-            "{documents} documents to judge",
-            "write the unjudged documents at the top, most influential first, to be judged, as CSV",
-            "pytest_rankcheck.reports.judging_list:csv_of",
-            of_queries=False,
-        ),
-    )
+    "html": ReportFormat(
+        "HTML report",
+        "write the report as one HTML file, to look at (needs jinja2)",
+        "pytest_rankcheck.reports.html_report:html_of",
+        needs="jinja2",
+    ),
+    "markdown": ReportFormat(
+        "Markdown report",
+        "write the report as Markdown, such as for a comment on a pull request",
+        "pytest_rankcheck.reports.markdown_report:markdown_of",
+        of_queries=False,
+    ),
+    "json": ReportFormat(
+        "JSON report",
+        "write the report as JSON, with all queries, for machines",
+        "pytest_rankcheck.reports.json_report:json_of",
+    ),
+    "unjudged": ReportFormat(
+        "{documents} documents to judge",
+        "write the unjudged documents at the top, most influential first, to be judged, as CSV",
+        "pytest_rankcheck.reports.judging_list:csv_of",
+        of_queries=False,
+    ),
 }
-"""The formats by name, in the order in which reports are written."""
+"""The formats by the name in their option, ``--rankcheck-NAME``, in the order of writing."""
 
 
 def show_queries(names: Iterable[str]) -> bool:

@@ -39,7 +39,7 @@ def test_a_ranker_that_searches_further_for_more_documents_is_found(entered: lis
     lines = text.splitlines()
     assert lines[:4] == [
         (
-            "ranker 'searches_deeper' on golden set 'web' has a different top 3 when it is asked for 5 "
+            "ranker 'searches_deeper' on golden set 'web' (9 queries) has a different top 3 when it is asked for 5 "
             "documents: 3 of 9 queries"
         ),
         "  top 3 at depths 3 and 5: 3 of 9 queries differ",
@@ -83,7 +83,7 @@ def test_a_sound_ranker_passes_and_it_is_said(entered: list[Note]) -> None:
     assert_consistent_depth("tests.behaviour.faulty_rankers:keeps_its_order", GOLDEN, [1, 50])
     assert entered[0] == Note(
         Topic.DEPTH,
-        "ranker 'keeps_its_order' on golden set 'web' ranks the same documents at the top at the "
+        "ranker 'keeps_its_order' on golden set 'web' (9 queries) ranks the same documents at the top at the "
         "depths 10, 20 and 50",
         is_check=True,
     )

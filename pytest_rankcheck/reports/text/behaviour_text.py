@@ -89,7 +89,7 @@ def _state(outcome: ConditionResult, queries: int) -> str:
 
 def depth_note(golden: GoldenSet, result: DepthResult) -> str:
     """Return in one line whether the top is the same at every depth."""
-    subject = ranker_on(result.ranker, golden, is_sized=False)
+    subject = ranker_on(result.ranker, golden)
     if not result.broken:
         depths = sorted({depth for pair in result.pairs for depth in (pair.shallow, pair.deep)})
         shown = ", ".join(map(str, depths[:-1])) + f" and {depths[-1]}"

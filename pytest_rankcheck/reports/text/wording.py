@@ -62,10 +62,10 @@ def golden_name(evaluation: Evaluation) -> str:
     return set_text(evaluation.kind, evaluation.golden.name)
 
 
-def ranker_on(ranker: str, golden: JudgedQueries, *, is_sized: bool = True) -> str:
-    """Return ``ranker 'bm25' on golden set 'web' (225 queries)``, or without the size."""
-    size = f" ({plural(len(golden), 'query', 'queries')})" if is_sized else ""
-    return f"ranker '{quoted(ranker)}' on golden set '{quoted(golden.name)}'{size}"
+def ranker_on(ranker: str, golden: JudgedQueries) -> str:
+    """Return ``ranker 'bm25' on golden set 'web' (225 queries)``."""
+    size = plural(len(golden), "query", "queries")
+    return f"ranker '{quoted(ranker)}' on golden set '{quoted(golden.name)}' ({size})"
 
 
 def query_in(golden: JudgedQueries, query_id: str) -> str:
