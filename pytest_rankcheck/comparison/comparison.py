@@ -282,7 +282,7 @@ class Comparison(QueryOverlap):
         """Return how much of the difference unjudged documents could explain.
 
         It counts the unjudged documents that are new in the top k (the metric's cutoff, else 10)
-        and those that left it. It gives their numbers, the change of Judged@k, and the difference
+        and those that left it. It gives their numbers, and the difference
         if all of them were irrelevant, if only the new ones had the highest grade, or only those
         that left.
         """

@@ -49,10 +49,6 @@ class Unjudged:
     """How many queries have new ones."""
     left: int
     """How many unjudged documents left the top, over all queries."""
-    judged_before: float
-    """Judged@k before: the mean share of the top that was judged."""
-    judged_after: float
-    """Judged@k now."""
     if_irrelevant: float
     """The difference if all of them were irrelevant."""
     if_relevant: float
@@ -66,7 +62,7 @@ class Unjudged:
     """The highest grade of the golden set."""
 
 
-_NOTHING = Unjudged(TOP, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+_NOTHING = Unjudged(TOP, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
 """None for metrics of sessions and of the whole run, which use no judgments of single documents."""
 
 
@@ -102,7 +98,6 @@ def unjudged_between(
         joined[k] = TopDocuments(evaluation, other, k)
     documents = joined[k]
     found = [documents.by_query[query_id] for query_id in values.query_ids]
-    shares = max(1, k * len(found))
     highest = max(evaluation.golden.scale, 1.0)
     is_known = can_rejudge(evaluation, values.metric) and (
         can_rejudge(other, values.metric) or _is_decided_by_first(other, values.metric)
@@ -117,8 +112,6 @@ def unjudged_between(
         documents=sum(len(each.new) for each in found),
         queries=sum(bool(each.new) for each in found),
         left=sum(len(each.left) for each in found),
-        judged_before=sum(each.judged_before for each in found) / shares,
-        judged_after=sum(each.judged_after for each in found) / shares,
         if_irrelevant=bound(0.0, 0.0),
         if_relevant=bound(highest, 0.0),
         if_left_relevant=bound(0.0, highest),
@@ -127,15 +120,12 @@ def unjudged_between(
 
 
 class QueryTop(NamedTuple):
-    """What is at the top of a query's two rankings."""
+    """The unjudged documents at the top of one of a query's two rankings only."""
 
-    judged_before: int
-    """How many documents are judged; those with a negative grade do not count."""
-    judged_after: int
     new: Sequence[str]
-    """The unjudged documents that are only in the top now."""
+    """Those of the ranking now."""
     left: Sequence[str]
-    """The unjudged documents that were only in the top before."""
+    """Those of the ranking before."""
 
 
 class TopDocuments:
@@ -159,8 +149,7 @@ class TopDocuments:
             grades = evaluation.golden.grades(query_id)
             then, top = before.get(query_id, ()), now.get(query_id, ())
             new, left = _only_in(top, then, grades), _only_in(then, top, grades)
-            judged = _judged(then, grades), _judged(top, grades)
-            self.by_query[query_id] = QueryTop(*judged, new, left)
+            self.by_query[query_id] = QueryTop(new, left)
         self._changed = {each: top for each, top in self.by_query.items() if top.new or top.left}
         self._place_of = {query_id: place for place, query_id in enumerate(self._changed)}
 
@@ -205,11 +194,6 @@ class TopDocuments:
             scale = max(golden.scale, *(max(each.values()) for each in grades))
             self._joined[key] = hits_of_lists(own, grades, scale)
         return self._joined[key]
-
-
-def _judged(top: Sequence[str], grades: Mapping[str, float]) -> int:
-    """Return how many documents of a top are judged."""
-    return len([doc for doc in grades.keys() & top if grades[doc] >= 0])
 
 
 def _only_in(
