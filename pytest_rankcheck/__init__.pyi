@@ -111,7 +111,7 @@ from pytest_rankcheck.metrics.ranking_similarity import (
 from pytest_rankcheck.proof.proof import prove as prove
 from pytest_rankcheck.rankers.rank import rank as rank
 from pytest_rankcheck.rankers.run import Run as Run
-from pytest_rankcheck.sessions.log_problems import SetAside as SetAside
+from pytest_rankcheck.sessions.log_sources import SetAside as SetAside
 from pytest_rankcheck.sessions.session_log import SessionState as SessionState
 from pytest_rankcheck.sessions.session_log import SessionLog as SessionLog
 from pytest_rankcheck.statistics.mean_differences import Differences as Differences

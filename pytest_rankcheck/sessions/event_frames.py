@@ -24,7 +24,7 @@ from pytest_rankcheck.sessions.log_cells import (
 )
 from pytest_rankcheck.sessions.log_columns import EventRows, session_ids
 from pytest_rankcheck.sessions.log_options import LogOptions
-from pytest_rankcheck.sessions.log_problems import Problems
+from pytest_rankcheck.sessions.log_sources import Problems
 from pytest_rankcheck.sessions.selections import LARGEST, SelectionReader, UsableRows
 
 FrameLike: TypeAlias = Any

@@ -15,7 +15,7 @@ from pytest_rankcheck.files.json_files import with_nested
 from pytest_rankcheck.files.table_batches import Batch, Column
 from pytest_rankcheck.sessions.log_cells import Cells, converted, id_of, is_placeholder
 from pytest_rankcheck.sessions.log_options import LogOptions
-from pytest_rankcheck.sessions.log_problems import Problems
+from pytest_rankcheck.sessions.log_sources import Problems
 
 _QUERY = Role("query", ("query_text", "search_query", "keyword", "keywords"))
 ROLES = (

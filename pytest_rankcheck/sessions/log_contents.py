@@ -17,7 +17,7 @@ from pytest_rankcheck.metrics.metric_inputs import Trails
 from pytest_rankcheck.sessions.event_frames import Events, FrameLike
 from pytest_rankcheck.sessions.log_cells import is_placeholder
 from pytest_rankcheck.sessions.log_columns import USER_NAMES
-from pytest_rankcheck.sessions.log_problems import SetAside
+from pytest_rankcheck.sessions.log_sources import SetAside
 
 _FEWEST = 10
 """With fewer values, an attribute has kinds of users, such as web and app, not users."""

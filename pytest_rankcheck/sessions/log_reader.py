@@ -19,7 +19,7 @@ from pytest_rankcheck.sessions.event_times import EPOCH
 from pytest_rankcheck.sessions.log_columns import LogColumns
 from pytest_rankcheck.sessions.log_contents import LogContents
 from pytest_rankcheck.sessions.log_options import LogOptions
-from pytest_rankcheck.sessions.log_problems import Problems
+from pytest_rankcheck.sessions.log_sources import Problems
 from pytest_rankcheck.sessions.searches import merged
 
 _SECOND_RANKS = 10

@@ -9,7 +9,7 @@ from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.sessions.event_frames import Events, FrameLike
 from pytest_rankcheck.sessions.log_cells import Cells
-from pytest_rankcheck.sessions.log_problems import Problems
+from pytest_rankcheck.sessions.log_sources import Problems
 from pytest_rankcheck.sessions.selections import not_shown
 
 _OF_SEARCHES = {

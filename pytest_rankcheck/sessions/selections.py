@@ -14,7 +14,7 @@ from pytest_rankcheck.errors import SessionLogError, plural, quoted
 from pytest_rankcheck.files.table_batches import Column
 from pytest_rankcheck.sessions.event_times import Clock
 from pytest_rankcheck.sessions.log_cells import Cells, Errors, id_lists, numbers, rank_lists
-from pytest_rankcheck.sessions.log_problems import Problems
+from pytest_rankcheck.sessions.log_sources import Problems
 
 LARGEST = 2**31
 """A bound above any number of results."""

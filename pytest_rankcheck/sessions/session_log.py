@@ -23,10 +23,15 @@ from pytest_rankcheck.sessions.log_contents import (
     final_events,
     trails_of,
 )
-from pytest_rankcheck.sessions.log_files import LogFiles, table_of_records
 from pytest_rankcheck.sessions.log_options import Gap, LogOptions, Reading
-from pytest_rankcheck.sessions.log_problems import LogSource, Problems, SetAside
 from pytest_rankcheck.sessions.log_reader import read_log
+from pytest_rankcheck.sessions.log_sources import (
+    LogFiles,
+    LogSource,
+    Problems,
+    SetAside,
+    table_of_records,
+)
 from pytest_rankcheck.sessions.replayed_queries import (
     Propensity,
     ReplayOptions,

@@ -31,8 +31,8 @@ from pytest_rankcheck.sessions.log_options import (
     checked_grade,
     choices_text,
 )
-from pytest_rankcheck.sessions.log_problems import Problems
 from pytest_rankcheck.sessions.log_reader import names_by_start, read_log
+from pytest_rankcheck.sessions.log_sources import Problems
 from pytest_rankcheck.sessions.ubi_sources import (
     HITS,
     UbiSource,

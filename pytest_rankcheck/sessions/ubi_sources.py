@@ -33,8 +33,7 @@ from pytest_rankcheck.sessions.log_cells import (
     numbers,
     objects,
 )
-from pytest_rankcheck.sessions.log_files import LogFiles, table_of_records
-from pytest_rankcheck.sessions.log_problems import LogSource, Problems
+from pytest_rankcheck.sessions.log_sources import LogFiles, LogSource, Problems, table_of_records
 from pytest_rankcheck.sessions.selections import UsableRows
 
 if TYPE_CHECKING:
