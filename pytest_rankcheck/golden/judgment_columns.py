@@ -125,13 +125,6 @@ def refuse_misspelt_text(names: Sequence[str], where: str) -> None:
         raise GoldenSetError(f"{where} {lacks(names, (), [TEXT])}")
 
 
-def columns_in_words(columns: Mapping[str, str]) -> str:
-    """Return which column or key has which meaning."""
-    words = {QUERY_ID.name: "query id", GRADE.name: "relevant documents"}
-    pairs = (f"'{quoted(name)}' as the {words.get(each, each)}" for each, name in columns.items())
-    return ", ".join(pairs) or "none of the usual keys"
-
-
 def is_index(name: str) -> bool:
     """Whether a column is the index of a DataFrame, left by ``to_csv``, ``reset_index`` or others.
 

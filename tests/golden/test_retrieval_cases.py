@@ -202,8 +202,8 @@ def test_files_of_other_formats_are_not_taken(tmp_path: Path) -> None:
         ("- {question: red, user_input: red, relevant: [d3]}\n", "question, user_input could both be the query"),
         ("- {question: red, relevant: [d3]}\n- {question: red, relevant: [d7]}\n", ":2: duplicate query 'red'"),
         ("- {id: 1, question: red, relevant: [d3]}\n- {id: 1, question: hat, relevant: []}\n", ":2: duplicate query '1'"),
-        ("- {question: red, relevant: [d3]}\n- {query: hat, relevant: []}\n", ":2: has 'query' as the query, 'relevant' as the relevant documents, but the first entry has 'question' as"),
-        ("- {question: red, relevant: [d3]}\n- {question: hat}\n", ":2: has 'question' as the query, but the first"),
+        ("- {question: red, relevant: [d3]}\n- {query: hat, relevant: []}\n", ":2: the keys of the query and its documents are query, relevant, but in the first entry question, relevant"),
+        ("- {question: red, relevant: [d3]}\n- {question: hat}\n", ":2: the keys of the query and its documents are question, but in the first"),
         ("- {question: red, relevant: [d3], expect: [{results: some}]}\n", ":1: expectations need our own format, JSON lines"),
         # what only YAML gets wrong
         ("- question: red\n  relevant:\n  - 007\n", ":3: YAML reads 007 as int, not as text; write it in quotes"),
@@ -249,7 +249,7 @@ def test_mistakes_in_json_name_their_place(tmp_path: Path) -> None:
         ('[{"question": "red", "relevant": [true]}]', ", row 1: relevant[0]: a document id is 'True'"),
         ('{"question": "red", "relevant": [1.5]}', ":1: relevant[0]: a document id is the number"),
         ('{"tests": [{"question": "red", "relevant": [{"id": "d"}]}]}', ': tests[0].relevant[0]: no "grade"'),
-        ('{"question": "red", "relevant": []}\n{"question": "red"}', ":2: has 'question' as the query, but"),
+        ('{"question": "red", "relevant": []}\n{"question": "red"}', ":2: the keys of the query and its documents are question, but"),
         ('[{"question": "red", "relevant": [],}]', ":1: not JSON: "),
         ('{"question": "red", "relevant": [}', ":1: not JSON: "),
     ):  # fmt: skip

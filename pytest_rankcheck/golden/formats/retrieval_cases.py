@@ -27,7 +27,6 @@ from pytest_rankcheck.golden.expected_text import EXPECTED_TEXT
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source, checked_id
 from pytest_rankcheck.golden.json_tree import Node
-from pytest_rankcheck.golden.judgment_columns import columns_in_words
 from pytest_rankcheck.golden.query import Query
 
 _ID = Role("query_id", ("id", "qid", "queryid"))
@@ -49,10 +48,10 @@ def read(source: Source) -> Contents:
         entry = each.with_named(columns.values())
         found = _keys_of(entry, source)
         if keys and found != keys:
+            here, first = (listed([*each.values()]) or "none" for each in (found, keys))
             raise GoldenSetError(
-                f"{entry.where}: has {columns_in_words(found)}, but the first entry has "
-                f"{columns_in_words(keys)}; use the same keys in all entries (here: "
-                f"{listed([key for key, _ in entry.pairs()], 10)})"
+                f"{entry.where}: the keys of the query and its documents are {here}, but in the "
+                f"first entry {first}; use the same in all entries"
             )
         keys = keys or _complete(found, entry)
         _add_case(builder, entry, keys)
