@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -23,8 +22,6 @@ Errors = Mapping[int, str]
 
 _EXACT = 2**53
 """From here on, a float may stand for a different whole number, because of rounding."""
-_ONE_ID = re.compile(r"[\w.:/-]+")
-"""A text that is surely one id."""
 _NOTHING = frozenset({"", "null", "none", "nan", "[]", "n/a", "na"})
 _PLACEHOLDERS = _NOTHING | {
     *("nil", "nat", "undefined", "unknown", "anonymous", "anon", "guest", "not set", "missing"),
@@ -46,8 +43,6 @@ def is_placeholder(text: str) -> bool:
 
     "0" is not one: it is also an ordinary number of a session.
     """
-    if "1" <= text[-1:] <= "9":  # a quick answer for most ids
-        return False
     return text.strip().strip("()<>[]#").casefold() in _PLACEHOLDERS
 
 
@@ -78,8 +73,6 @@ def id_list_of(value: object) -> tuple[str, ...] | None:
     Raises:
         ValueError: an item is not an id.
     """
-    if isinstance(value, str) and _ONE_ID.fullmatch(value):  # the quick way
-        return None if value.lower() in _NOTHING else (value,)
     ids = items_of(value)
     if ids is None:
         return None
