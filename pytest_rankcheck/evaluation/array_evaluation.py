@@ -142,18 +142,13 @@ def _starts(ranked: FloatArray, groups: ArrayLike | None) -> IntArray:
     Raises:
         ConfigurationError: the sizes of the groups do not add up to the rows.
     """
-    if ranked.ndim == 2:
-        if groups is not None:
-            raise ConfigurationError(
-                f"the arrays have two dimensions, {ranked.shape}, so each row is a query; drop "
-                "groups="
-            )
+    if ranked.ndim == 2 and groups is None:
         rows: IntArray = np.arange(len(ranked) + 1) * ranked.shape[1]
         return rows
-    if groups is None:
+    if ranked.ndim == 2 or groups is None:
         raise ConfigurationError(
-            "groups= is missing: how many consecutive rows each query has, as LightGBM takes them; "
-            "or give arrays of two dimensions, [queries, documents]"
+            "give groups=, how many consecutive rows each query has, as LightGBM takes them; or "
+            "arrays of two dimensions, [queries, documents], and no groups="
         )
     sizes: Any = np.asarray(groups)
     if sizes.ndim == 1 and sizes.dtype.kind in "iu" and sizes.sum() == len(ranked):

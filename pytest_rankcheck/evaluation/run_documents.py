@@ -123,11 +123,10 @@ class RunDocuments:
                 f"{interactions.name}, which has no user '{quoted(query_ids[0])}', for example: "
                 "the id of a query must be that of its user"
             )
-        unknown = [query_ids[place] for place in np.flatnonzero(users < 0).tolist()]
-        if unknown:
-            count = f"{len(unknown):,} of {plural(len(users), 'query', 'queries')}"
-            text = f"{count} not among the users of {interactions.name}: {listed(unknown)}"
-            self._notes[text] = are_many(len(unknown), len(users))
+        if unknown := int((users < 0).sum()):
+            count = f"{unknown:,} of {plural(len(users), 'query', 'queries')}"
+            text = f"{count} not among the users of {interactions.name}"
+            self._notes[text] = are_many(unknown, len(users))
         return interactions.seen(users, self.doc_ids, documents)
 
     def values(self, attribute: str) -> Sequence[object]:

@@ -124,9 +124,7 @@ def unmet_ids(name: str, golden: GoldenSet, joined: Joined, ranking: Rankings) -
         (_best(golden.grades(query_id)), ranking(query_id)[:_SAMPLED_IDS])
         for query_id in apart[:_SAMPLED_QUERIES]
     ]
-    if not samples:
-        first = _ids(golden, relevant)[0]
-        samples = [(_best(golden.grades(first)), ())]
+    samples = samples or [(_best(golden.grades(_ids(golden, relevant)[0])), ())]
     rule, met = joining_rule(samples)
     if queries < _REFUSED_FROM and not rule:
         return None  # a ranker may miss the judged documents of a few queries

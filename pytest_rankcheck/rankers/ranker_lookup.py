@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
-import sys
 import uuid
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -161,12 +160,10 @@ def named_object(specification: str, what: str) -> object:
     except ModuleNotFoundError as missing:
         if missing.name is None or not f"{module}.".startswith(f"{missing.name}."):
             raise  # the module exists, but imports another one that is missing
-        searched = [path or "." for path in sys.path if not path.endswith((".zip", "-packages"))]
         raise ConfigurationError(
             f"{what} module '{quoted(module)}' cannot be imported: no module named "
-            f"'{missing.name}'. Is its folder on sys.path (here: "
-            f"{', '.join(map(quoted, searched[:3]))})? In a repository that is not installed, set "
-            'pythonpath = ["."] under [tool.pytest.ini_options]'
+            f"'{missing.name}'. Is its folder on sys.path? In a repository that is not installed, "
+            'set pythonpath = ["."] under [tool.pytest.ini_options]'
         ) from None
     try:
         return pkgutil.resolve_name(specification)

@@ -80,12 +80,12 @@ def test_ties_are_in_the_order_of_the_rows() -> None:
 def test_what_is_wrong_is_named() -> None:
     for scores, labels, options, message in (
         ([1.0, 2.0], [1], {"groups": [2]}, r"shape \(2,\), labels \(1,\); give one label"),
-        ([1.0, 2.0], [1, 0], {}, "groups= is missing"),
+        ([1.0, 2.0], [1, 0], {}, "give groups=, how many"),
         ([1.0, 2.0], [1, 0], {"groups": [1]}, "numbers from 0 on that add up to 2 rows"),
         ([1.0, 2.0], [1, 0], {"groups": [5, 6]}, "from the query of each row, in sorted"),
         ([1.0, 2.0], [1, 0], {"groups": [3, -1]}, "whole numbers from 0 on"),
         ([1.0, 2.0], [1, 0], {"groups": [1.5, 0.5]}, "whole numbers from 0 on"),
-        ([[1.0, 2.0]], [[1, 0]], {"groups": [2]}, "each row is a query; drop groups="),
+        ([[1.0, 2.0]], [[1, 0]], {"groups": [2]}, "and no groups="),
         ([1.0, math.nan], [1, 0], {"groups": [2]}, r"scores\[1\] is nan; give finite"),
         ([[1.0, 2.0]], [[1, math.inf]], {}, r"labels\[0, 1\] is inf; give finite"),
         (["1", "2"], [1, 0], {"groups": [2]}, "scores hold .*, not numbers"),

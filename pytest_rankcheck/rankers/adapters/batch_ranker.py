@@ -123,8 +123,7 @@ class _Batch(BatchedAdapter):
         if len(answers) != len(queries):
             raise RankerError(
                 f"the batch of {plural(len(queries), 'query', 'queries')} was answered with "
-                f"{plural(len(answers), 'ranking')}; return one per query, an empty list if there "
-                "are no results"
+                f"{plural(len(answers), 'ranking')}; return one per query, or an empty list for it"
             )
         return answers
 

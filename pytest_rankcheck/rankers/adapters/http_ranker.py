@@ -210,14 +210,13 @@ class _Http(ConcurrentAdapter):
         """Return the ids in an answer."""
         try:
             content = answer.json()
+            doc_ids = self.ids.search(content)
+        except RankerError as failure:
+            raise RankerError(f"{self.name}: {failure}") from None
         except (ValueError, RecursionError):
             raise RankerError(
                 f"{self.name}: the answer is not JSON: {quoted(answer.text, 200)}"
             ) from None
-        try:
-            doc_ids = self.ids.search(content)
-        except RankerError as failure:
-            raise RankerError(f"{self.name}: {failure}") from None
         if not isinstance(doc_ids, list):
             has = listed(list(content), 10) if isinstance(content, dict) else quoted(content)
             raise RankerError(
