@@ -138,13 +138,6 @@ def test_a_run_in_which_every_judged_ranking_is_empty_is_refused() -> None:
             evaluate(Run.from_dict(run, name="dead"), GOLDEN)
 
 
-def test_a_run_that_shares_no_query_is_refused_with_both_kinds_of_ids() -> None:
-    with pytest.raises(RunError, match=r"share no query: the run has 1, 2, the golden set a, b, c"):
-        evaluate(Run.from_dict({1: ["d1"], 2: ["d2"]}), GOLDEN)  # type: ignore[dict-item]
-    with pytest.raises(RunError, match="the run has no query"):
-        evaluate(Run.from_dict({}), GOLDEN)
-
-
 def test_every_convention_is_a_keyword_of_evaluate() -> None:
     for name, value in Conventions(ties="input", no_relevant="exclude").to_dict().items():
         assert getattr(evaluate(RUN, GOLDEN, **{name: value}).conventions, name) == value

@@ -20,7 +20,6 @@ from pytest_rankcheck import (
     GoldenSet,
     Metric,
     MetricError,
-    MetricWarning,
     Run,
     RunError,
     compare,
@@ -316,14 +315,6 @@ def test_rankings_that_are_all_empty_are_refused_by_the_merge_alone() -> None:
         Evaluation.merge(parts, golden)
     found = [*parts[:1], evaluate_part(Run.from_dict({"q1": ["d2"]}), golden)]
     assert Evaluation.merge(found, golden).values("NoResults").tolist() == [1, 0]
-
-
-def test_ids_that_never_meet_are_a_warning_as_in_one_piece() -> None:
-    run = Run.from_dict({query: {"x" + doc: 1.0 for doc in RANKINGS[query]} for query in RANKINGS})
-    with pytest.warns(MetricWarning, match="no ranked document is judged"):
-        merged = Evaluation.merge([evaluate_part(run, GOLDEN)], GOLDEN)
-    with pytest.raises(RunError):
-        merged.refuse_unmet_ids()
 
 
 class TestWhatPartsDoNotKnow:

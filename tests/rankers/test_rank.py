@@ -172,12 +172,6 @@ def test_all_failing_queries_are_counted_and_the_first_is_the_cause() -> None:
     assert len(calls) == 3
 
 
-def test_a_query_whose_id_is_its_text_is_named_once() -> None:
-    golden = GoldenSet.from_dict({"red shoes": {"d1": 1}}, queries={"red shoes": "red shoes"})
-    with pytest.raises(RankerError, match="1 query, first on 'red shoes': query"):
-        rank(lambda text: 7, golden)  # type: ignore[arg-type, return-value]
-
-
 def test_an_interrupt_passes_through() -> None:
     for stop in (KeyboardInterrupt, SystemExit, pytest.skip.Exception):
 
