@@ -7,7 +7,6 @@ and has the same fingerprint, whichever library it comes from.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime, time
@@ -23,8 +22,6 @@ _MISSING_TYPES = frozenset({"NAType", "NaTType"})
 
 _HOLDERS = ("attributes", "metadata")
 """Objects whose own key is left out of dotted names."""
-
-_WITH_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
 
 
 def plain_value(value: object) -> object:
@@ -183,10 +180,3 @@ def id_text(value: object) -> str | None:
         with suppress(ValueError):  # Python converts a limited number of digits
             return str(int(value))
     return None
-
-
-def comma_hint(text: object) -> str:
-    """Return what to do about a number with a comma, as the end of a message, or ``""``."""
-    if not isinstance(text, str) or not _WITH_COMMA.fullmatch(text):
-        return ""
-    return "; a comma may separate thousands or decimals, so write 1500 or 1.5"

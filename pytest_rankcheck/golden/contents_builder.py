@@ -163,7 +163,7 @@ class ContentsBuilder:
         if grade is None:
             raise GoldenSetError(
                 f"{self.places.shown(where)}: the grade of document '{quoted(doc_id)}' is "
-                f"{kind_of(value)}, {self.reader.refusal(value)}"
+                f"{kind_of(value)}, {self.reader.refusal()}"
             )
         return grade
 

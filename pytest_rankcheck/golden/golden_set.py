@@ -431,7 +431,8 @@ class GoldenSet(JudgedQueries):
             name: what messages and records call the result; without it, the name of this one.
 
         Raises:
-            GoldenSetError: a query has two texts, or a document two grades.
+            GoldenSetError: a query has two texts, a document two grades, or several sets candidates
+                with columns.
         """
         parts = [golden.contents for golden in (self, *others)]
         from pytest_rankcheck.golden.derived_contents import merged

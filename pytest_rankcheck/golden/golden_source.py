@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted
 from pytest_rankcheck.files.packed_files import shown_name
-from pytest_rankcheck.files.plain_values import checked_number, comma_hint, id_text
+from pytest_rankcheck.files.plain_values import checked_number, id_text
 from pytest_rankcheck.files.text_files import Numbering
 from pytest_rankcheck.files.whole_files import readable_json
 
@@ -115,7 +115,7 @@ class GradeReader:
             return not isinstance(value, str) and checked_number(value) is not None
         return self.grade(value) is not None
 
-    def refusal(self, value: object) -> str:
+    def refusal(self) -> str:
         """Return the end of a message about a value that is not a grade."""
         if self.has_one_grade:
             return (
@@ -124,7 +124,7 @@ class GradeReader:
             )
         if self.has_map:
             return f"not in the grade map, which has {listed(list(self._grades), 10)}"
-        return f"not a finite number{comma_hint(value)}"
+        return "not a finite number"
 
 
 def _code(code: object) -> object:

@@ -27,7 +27,6 @@ from pytest_rankcheck.files.id_columns import (
     last_run_start,
     run_starts,
 )
-from pytest_rankcheck.files.plain_values import comma_hint
 from pytest_rankcheck.files.table_batches import Batch, Column, Table
 from pytest_rankcheck.files.tables import read_table
 from pytest_rankcheck.files.text_files import Numbering
@@ -211,7 +210,7 @@ def _numbers(
         row = int(cells.invalid[0])
         cell = column.cell(row)
         shown = f"'{quoted(cell, 40)}'" if isinstance(cell, str) else kind_of(cell)
-        problem = f"{shown}, not a finite number{comma_hint(cell)}"
+        problem = f"{shown}, not a finite number"
     elif is_missing.any():
         row = int(np.argmax(is_missing))
         problem = "empty or NaN" if numbering.is_table else "empty"

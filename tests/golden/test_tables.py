@@ -194,13 +194,6 @@ def test_reserved_names_cannot_be_saved_as_attributes(tmp_path: Path) -> None:
             golden.save(tmp_path / "set.csv")
 
 
-@pytest.mark.parametrize("grade", ["1,5", "1,000", "-12,345", "0,500"])
-def test_a_comma_in_a_number_is_explained(file: Path, grade: str) -> None:
-    file.write_text(f"query_id;doc_id;relevance\nq;d;{grade}\n")
-    with pytest.raises(GoldenSetError, match="not a finite number; a comma may separate thousands"):
-        GoldenSet.load(file)
-
-
 def test_ambiguous_columns_are_refused_unless_one_is_chosen(file: Path) -> None:
     file.write_text("query_id,doc_id,rating,label\nq,d,1,2\n")
     with pytest.raises(

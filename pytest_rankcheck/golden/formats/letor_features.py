@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pytest_rankcheck.errors import GoldenSetError, plural, quoted
 from pytest_rankcheck.files.format_registry import Format
-from pytest_rankcheck.files.plain_values import checked_number, comma_hint
+from pytest_rankcheck.files.plain_values import checked_number
 from pytest_rankcheck.files.text_files import lines_of
 from pytest_rankcheck.golden.contents_builder import ContentsBuilder
 from pytest_rankcheck.golden.golden_contents import Contents
@@ -98,7 +98,7 @@ def _features(pairs: list[str], where: str) -> dict[str, float]:
         value = checked_number(text)
         if not colon or not is_feature_number(name) or value is None:
             raise GoldenSetError(
-                f"{where}: '{quoted(pair, 60)}' is not feature:value{comma_hint(text)}; a "
+                f"{where}: '{quoted(pair, 60)}' is not feature:value; a "
                 "line has the form: grade qid:1 1:0.5 2:0.25 # doc_id"
             )
         name = name.lstrip("0") or "0"
