@@ -18,7 +18,7 @@ from pytest_rankcheck.evaluation.ranked_run import RankedRun
 from pytest_rankcheck.evaluation.run_golden_join import QueryHits, join, joined_parts
 from pytest_rankcheck.evaluation.unfit_runs import refuse_unusable
 from pytest_rankcheck.golden.golden_set import GoldenSet
-from pytest_rankcheck.rankers.ranked_columns import TOP, EmptyRunError
+from pytest_rankcheck.rankers.ranked_columns import TOP
 from pytest_rankcheck.rankers.ranking import ReadingOptions, id_map
 from pytest_rankcheck.rankers.run import Run
 
@@ -141,10 +141,7 @@ def evaluate_part(
     run = run if depth is None else run.top(depth)
     to_id = id_map(reading.get("doc_id"))
     chosen = conventions_for(run, golden, conventions)
-    try:
-        joined = join(run_as_chosen(run, golden, chosen), golden, top)
-    except EmptyRunError:  # a worker had no rows
-        joined = joined_parts({}, golden.columns, ())
+    joined = join(run_as_chosen(run, golden, chosen), golden, top)
     codes = np.flatnonzero(joined.is_ranked).tolist()
     return EvaluationPart(
         name or run.name,

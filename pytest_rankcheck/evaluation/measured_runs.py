@@ -72,8 +72,9 @@ def evaluation_of(
         return Evaluation(usable_run(run, golden, conventions))
     foreign = next((each for each in run if not isinstance(each, Run)), None)
     if foreign is not None or not run:
-        found = "the list is empty" if foreign is None else f"{quoted(repr(foreign), 60)} is no run"
-        raise ConfigurationError(f"{found}; give one run or more, such as Run.load(path)")
+        raise ConfigurationError(
+            f"run={quoted(run, 60)} is invalid; give one run or more, such as Run.load(path)"
+        )
     _refuse_other_ways(run)
     runs = [usable_run(each, golden, conventions) for each in run]
     _refuse_other_queries(runs)

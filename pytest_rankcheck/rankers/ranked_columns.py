@@ -40,13 +40,6 @@ class SplitQueryError(Exception):
     """The rows of a query are not together, so the file must be read in another way."""
 
 
-class EmptyRunError(RunError):
-    """A file or folder has no ranked document; only a part of a run may have none."""
-
-    def __init__(self, where: object) -> None:
-        super().__init__(f"{where} is empty; a run needs at least one ranked document")
-
-
 @dataclass(frozen=True, slots=True)
 class HeldDocuments:
     """The documents of each query in a list, a tuple, or the keys of a dict of scores.

@@ -12,7 +12,6 @@ from pytest_rankcheck.files.format_registry import Format, Formats
 from pytest_rankcheck.files.packed_files import failures_named, shown_name
 from pytest_rankcheck.rankers import formats
 from pytest_rankcheck.rankers.ranked_columns import (
-    EmptyRunError,
     RankedColumns,
     SplitQueryError,
     unsplit,
@@ -87,13 +86,12 @@ class RunFiles:
 
     def blocks(self, *, together: bool = False) -> Iterator[RankedColumns]:
         """Yield the rankings of all files, as `Run.columns`."""
-        where, is_empty = str(self.path), True
+        where = str(self.path)
         try:
             for block in unsplit(self.format.read(self, together=together)):
                 mapped = block.with_mapped_ids()
                 mapped = mapped.without_own_documents() if self.drops_own else mapped
                 yield replace(mapped, depth=self.depth, where=where)
-                is_empty &= not len(block)
         except RunError as error:
             names = (where, *map(str, self.files))
             raise (
@@ -103,5 +101,3 @@ class RunFiles:
             if not together:
                 raise
             raise RunError(f"{where}: a query has a whole ranking twice; keep one") from None
-        if is_empty:
-            raise EmptyRunError(where)

@@ -49,16 +49,12 @@ def scorer(
     Raises:
         RankerError: ``ranker`` cannot be called.
     """
-    ask = ranker.predict if _is_cross_encoder(ranker) else ranker
+    owner = getattr(ranker, "__self__", ranker)  # of a method
+    is_cross_encoder = all(callable(getattr(owner, name, None)) for name in ("predict", "rank"))
+    ask = owner.predict if is_cross_encoder else ranker
     if not callable(ask):
         raise RankerError(f"scorer: {type(ranker).__name__} cannot be called")
-    if pairs is None:
-        pairs = _is_cross_encoder(getattr(ask, "__self__", None)) and ask.__name__ == "predict"
-    return _Scorer(ask, documents, candidates, pairs)
-
-
-def _is_cross_encoder(owner: object) -> bool:
-    return callable(getattr(owner, "predict", None)) and callable(getattr(owner, "rank", None))
+    return _Scorer(ask, documents, candidates, is_cross_encoder if pairs is None else pairs)
 
 
 @dataclass(repr=False, eq=False)
