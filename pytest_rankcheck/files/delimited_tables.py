@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from pytest_rankcheck.errors import RankcheckError, listed, plural, quoted, suggestion
 from pytest_rankcheck.files.plain_values import checked_number
-from pytest_rankcheck.files.text_files import OnBroken, is_preamble, named_separator, numbered_lines
+from pytest_rankcheck.files.text_files import OnBroken, is_preamble, numbered_lines
 from pytest_rankcheck.files.whole_files import check_encodable
 
 _DELIMITERS = {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a bar"}
@@ -241,8 +241,7 @@ def table_of(
 ) -> DelimitedTable:
     """Read a table, row by row.
 
-    The separator is the one that Excel's first line ``sep=;`` names, or the one that splits the
-    header into the most columns.
+    The separator is the one that splits the header into the most columns.
 
     Args:
         path: the file, UTF-8.
@@ -256,14 +255,11 @@ def table_of(
             or fewer columns than the header; the message names file and line.
     """
     lines = numbered_lines(path, error)
-    separator, first = None, next(lines, None)
-    while first and is_preamble(first[1]):
-        separator = named_separator(first[1]) or separator
-        first = next(lines, None)
+    first = next((each for each in lines if not is_preamble(each[1])), None)
     if first is None:
         raise error(f"{path} is empty; a table needs a header and rows")
     number, line = first
-    delimiter = separator or delimiter_of(line)
+    delimiter = delimiter_of(line)
     # In a header such as "a, b" the space belongs to the separator, so also in the rows.
     is_spaced = any(name.startswith(" ") for name in cells_of_line(line, delimiter))
 
@@ -308,5 +304,5 @@ def _wrong_length(row: Sequence[str], header: Sequence[str], delimiter: str) -> 
     return (
         f"{plural(len(row), 'column')}, but the header has {len(header)}: "
         f"'{quoted(' '.join(row), 60)}'; columns are separated by "
-        f"{_DELIMITERS.get(delimiter, delimiter)}, as in the header"
+        f"{_DELIMITERS[delimiter]}, as in the header"
     )

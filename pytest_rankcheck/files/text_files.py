@@ -24,9 +24,6 @@ _MANY_BYTES = 1 << 21
 _DECODED = 1 << 16
 """Few bytes, because the first line shows the format of a file."""
 _JSON = re.compile(r'\s*(?:\{\s*(?:["}]|$)|\[\s*(?:[\[{"\]]|-?[\d.]+\s*,|$))')
-_SEPARATOR_LINE = re.compile(r"sep=([^\w\s\"]|\t)\s*", re.IGNORECASE)
-"""Excel's first line of a table, which names the separator."""
-
 OnBroken = Callable[[int, str, str], None]
 """Called for a broken row with its line number, the kind of problem and a description."""
 
@@ -224,14 +221,8 @@ def first_line(path: Path, error: type[RankcheckError]) -> tuple[int, str]:
 
 
 def is_preamble(line: str) -> bool:
-    """Whether a line has no content: it is blank, a comment, or Excel's ``sep=;``."""
-    return not line.strip() or line.startswith("#") or named_separator(line) is not None
-
-
-def named_separator(line: str) -> str | None:
-    """Return the separator that Excel's first line of a table names, such as ``sep=;``."""
-    found = _SEPARATOR_LINE.fullmatch(line)
-    return found[1] if found else None
+    """Whether a line has no content: it is blank or a comment."""
+    return not line.strip() or line.startswith("#")
 
 
 def begins_json(line: str) -> bool:

@@ -19,7 +19,7 @@ TEXTS = {
     "blank lines": "a,b\n\n1,x\n\n\n2,y\n",
     "Windows": "a,b\r\n1,x\r\n2,y\r\n",
     "spaces": "a, b\n1, x\n2, y\n",
-    "Excel": "sep=;\na;b\n1;x,\n2;y\n",
+    "semicolons": "a;b\n1;x,\n2;y\n",
     "one column": "a\n1\n2\n",
     "a mark in the middle": "a,b\n1,x\n\ufeff2,y\n",
     "only a header": "a,b\n",

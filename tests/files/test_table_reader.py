@@ -265,7 +265,7 @@ def test_a_malformed_line_is_named(tmp_path: Path) -> None:
 TABLES: dict[str, list[tuple[int, tuple[str, ...]]]] = {
     'a,b\n1,x\n"2\n,",y\n3,z\n': [(2, ("1", "x")), (3, ("2\n,", "y")), (5, ("3", "z"))],
     "\ufeffa,b\r\n\r\n\r\n1,x\r\n": [(4, ("1", "x"))],
-    "sep=;\na;b\n1;x,y\n2;z\n": [(3, ("1", "x,y")), (4, ("2", "z"))],
+    "a;b\n1;x,y\n2;z\n": [(2, ("1", "x,y")), (3, ("2", "z"))],
     '"a\nc",b\n1,x\n2,y': [(3, ("1", "x")), (4, ("2", "y"))],
     "a, b\n1, x\n": [(2, ("1", "x"))],
     "a\tb\n1\t\n\t2\n": [(2, ("1", "")), (3, ("", "2"))],

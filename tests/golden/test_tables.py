@@ -103,20 +103,6 @@ def test_columns_with_other_names_are_mapped(file: Path) -> None:
         GoldenSet.load(file, "csv", columns={"docid": "sku"})
 
 
-@pytest.mark.parametrize("separator", [";", ",", "\t", "|"])
-def test_the_first_line_of_excel_names_the_separator(file: Path, separator: str) -> None:
-    table = TABLE.replace(",", separator)
-    file.write_bytes(codecs.BOM_UTF8 + f"sep={separator}\r\n\r\n{table}".encode())
-    assert grades_of(GoldenSet.load(file)) == SAME
-    assert grades_of(GoldenSet.load(file, "csv")) == SAME
-    file.write_text(f"sep={separator}\n{table.replace('2', 'x', 1)}")
-    with pytest.raises(GoldenSetError, match=":3: the grade of document 'd3' is 'x'"):
-        GoldenSet.load(file)
-    file.write_text("sep=;\n")
-    with pytest.raises(GoldenSetError, match="is empty"):
-        GoldenSet.load(file)
-
-
 def test_interactions_without_grades_all_have_the_same_one(file: Path, tmp_path: Path) -> None:
     file.write_text("user,item,segment\nu1,a,new\nu1,b,new\nu1,a,new\nu2,a,old\n")
     columns = {"query_id": "user", "doc_id": "item"}
