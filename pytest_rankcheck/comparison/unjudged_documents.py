@@ -97,7 +97,7 @@ def unjudged_between(
     if k not in joined:
         joined[k] = TopDocuments(evaluation, other, k)
     documents = joined[k]
-    found = [documents.by_query[query_id] for query_id in values.query_ids]
+    found = [documents.changed[each] for each in values.query_ids if each in documents.changed]
     highest = max(evaluation.golden.scale, 1.0)
     is_known = can_rejudge(evaluation, values.metric) and (
         can_rejudge(other, values.metric) or _is_decided_by_first(other, values.metric)
@@ -144,14 +144,14 @@ class TopDocuments:
         self._evaluation, self._other = evaluation, other
         before, now = other.tops(k), evaluation.tops(k)
         self._joined: dict[tuple[int, float, float], JudgedHits] = {}
-        self.by_query: dict[str, QueryTop] = {}
+        self.changed: dict[str, QueryTop] = {}
         for query_id in evaluation.query_ids:
             grades = evaluation.golden.grades(query_id)
             then, top = before.get(query_id, ()), now.get(query_id, ())
             new, left = _only_in(top, then, grades), _only_in(then, top, grades)
-            self.by_query[query_id] = QueryTop(new, left)
-        self._changed = {each: top for each, top in self.by_query.items() if top.new or top.left}
-        self._place_of = {query_id: place for place, query_id in enumerate(self._changed)}
+            if new or left:
+                self.changed[query_id] = QueryTop(new, left)
+        self._place_of = {query_id: place for place, query_id in enumerate(self.changed)}
 
     def difference(self, pairs: Paired, of_new: float, of_left: float) -> float:
         """Return the difference of the means if all new ones, and all that left, had these grades.
@@ -159,11 +159,11 @@ class TopDocuments:
         NaN if those that left have a grade above 0 and the values before cannot be computed.
         """
         ids = pairs.query_ids
-        at = [place for place, query_id in enumerate(ids) if query_id in self._changed]
+        at = [place for place, query_id in enumerate(ids) if query_id in self.changed]
         if not at:
             return pairs.difference
         knows_before = can_rejudge(self._other, pairs.metric)
-        if not knows_before and of_left > 0 and any(self._changed[ids[n]].left for n in at):
+        if not knows_before and of_left > 0 and any(self.changed[ids[n]].left for n in at):
             return math.nan
         among = [self._place_of[ids[place]] for place in at]
 
@@ -187,10 +187,10 @@ class TopDocuments:
                     **dict.fromkeys(top.new, of_new),
                     **dict.fromkeys(top.left, of_left),
                 }
-                for query_id, top in self._changed.items()
+                for query_id, top in self.changed.items()
             ]
             # A query that was added since has no earlier ranking.
-            own = [rankings.get(each, ()) for each in self._changed]
+            own = [rankings.get(each, ()) for each in self.changed]
             scale = max(golden.scale, *(max(each.values()) for each in grades))
             self._joined[key] = hits_of_lists(own, grades, scale)
         return self._joined[key]

@@ -62,15 +62,7 @@ def test_by_hand() -> None:
         ("RepeatedList", [1, 0, 0, 0, 1]),
     ):
         assert EVALUATION.per_query(metric).tolist() == pytest.approx(values), metric
-
-
-def test_the_mean_of_distinct_is_the_share_of_different_documents() -> None:
-    assert EVALUATION.mean("Distinct@2") == pytest.approx(4 / (5 * 2))
-    assert EVALUATION.mean("Distinct") == pytest.approx(5 / (5 * 3))
-    perfect = evaluate(
-        Run.from_dict({"q1": ["a"], "q2": ["b"]}), GoldenSet.from_dict({"q1": {}, "q2": {}})
-    )
-    assert perfect.mean("Distinct@1") == 1
+    assert EVALUATION.mean("Distinct@2") == pytest.approx(4 / (5 * 2)), "different / all"
 
 
 def test_metrics_of_the_whole_run_are_gated_like_others() -> None:

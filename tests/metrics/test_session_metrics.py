@@ -96,12 +96,6 @@ def test_the_median_of_durations(evaluation: Evaluation) -> None:
     assert evaluation.median("SessionDuration") == (3 + 4) / 2
 
 
-def test_by_group(evaluation: Evaluation) -> None:
-    by = evaluation.by("group", "SuccessRate")
-    assert by["mean"].tolist() == [1.0, 0.5]
-    assert by["queries"].tolist() == [2, 2]
-
-
 def test_the_abandonment_policy_is_in_the_name() -> None:
     for name in ("SessionRR", "MeanEventRank", "ClickRank", "TimeToSelection"):
         with pytest.raises(MetricError, match=f"{name} needs abandoned=, .* no default"):
