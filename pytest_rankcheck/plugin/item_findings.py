@@ -199,7 +199,6 @@ def _of_evaluation(
             golden_set=evaluation.golden.name, ranker=evaluation.name, metric=str(metric), now=mean
         )
     yield from measurement_notes.evaluation_notes(evaluation, inputs.lint_options())
-    yield from measurement_notes.timing_notes(evaluation)
 
 
 def _for_reports(

@@ -10,12 +10,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-import numpy as np
-
 from pytest_rankcheck.argument_checks import check_whole_number, checked_arguments
 from pytest_rankcheck.errors import RunError, plural, quoted, unknown_id
 from pytest_rankcheck.files.table_batches import collector_paused
-from pytest_rankcheck.metrics.averages import mean_of
 from pytest_rankcheck.rankers.ranked_columns import (
     Answer,
     RankedColumns,
@@ -375,10 +372,6 @@ class Run:
             UnknownIdError: the run lacks the query.
         """
         return self._ranking(query_id).scores or None
-
-    def seconds_within(self, share: float) -> float:
-        """Return the time that this share of the queries did not exceed; NaN if it is unknown."""
-        return mean_of(np.array([*self.seconds.values()], np.float64), None, "quantile", share)
 
     def has_ties(self, query_id: str) -> bool:
         """Return whether two documents of a query's ranking have the same score.

@@ -220,7 +220,6 @@ class Topic(Enum):
     REPLAYS = "replayed logs: documents that were never shown"
     TIES = "verdicts that depend on the order of tied scores"
     MEASURED = "measured"
-    TIMING = "time to rank a query"
     UNCERTAIN_GAINS = "gains that are not certain enough for an update to raise the baseline"
     RUN_NOISE = "{about} replicates of the ranker"
     SLICE_MEANS = "{about}"

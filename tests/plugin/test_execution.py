@@ -6,10 +6,9 @@ from types import SimpleNamespace
 import pytest
 from project import FLOOR_TEST, WITHOUT_AND_WITH_WORKERS, Project, text_of
 
-from pytest_rankcheck import GoldenSet, Run, evaluate
+from pytest_rankcheck import Run
 from pytest_rankcheck.plugin import ranking_runs
 from pytest_rankcheck.plugin.ranking_runs import ranking_progress
-from pytest_rankcheck.reports.text.measurement_notes import timing_notes
 
 ENGINE = """
 def search(text):
@@ -72,14 +71,6 @@ def test_each_golden_set_has_its_own_run_file(project: Project) -> None:
     back = project.run(*arguments, "--rankcheck-run", "runs")
     assert text_of(result).count("FAILED") == text_of(back).count("FAILED")
     assert "ERROR" not in text_of(back)
-
-
-def test_the_summary_shows_the_time_per_query() -> None:
-    golden = GoldenSet.from_dict({f"q{n}": {"a": 1} for n in range(40)}, name="web")
-    seconds = {f"q{n}": 0.5 if n == 7 else 0.25 for n in range(40)}
-    run = Run({query_id: ["a"] for query_id in seconds}, seconds=seconds)
-    [note] = timing_notes(evaluate(run, golden))
-    assert "golden set 'web': p50 250 ms, p95 250 ms; slowest q7 500 ms, q" in note.text
 
 
 # --- progress ------------------------------------------------------------------------------------

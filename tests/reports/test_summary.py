@@ -185,7 +185,7 @@ def test_the_table_fits_the_width_of_the_terminal() -> None:
 
 def test_without_v_a_few_lines_say_what_to_do_and_the_others_are_counted() -> None:
     findings = [
-        Note(Topic.TIMING, "slow"),
+        Note(Topic.MEASURED, "slow"),
         Note(Topic.WRITTEN, "written"),
         Note(Topic.UNMET_IDS, "no ids"),
         *(Note(Topic.CAN_BE_RAISED, f"test {n}") for n in range(3)),

@@ -1,4 +1,4 @@
-"""Notes on what was measured: weights, missing queries, the time and the noise of a ranker."""
+"""Notes on what was measured: weights, missing queries, ties and the noise of a ranker."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from pytest_rankcheck.golden.lint.linter import findings_of
 from pytest_rankcheck.metrics.metric_names import Metric, usual_metrics
 from pytest_rankcheck.reports.findings import Note, Topic
 from pytest_rankcheck.reports.text.wording import (
-    duration,
     golden_name,
     number_text,
     unanswered_text,
@@ -23,7 +22,6 @@ from pytest_rankcheck.reports.text.wording import (
 _USUAL = LintOptions()
 _TINY = 0.1
 """An effective sample size below this share of the queries causes a warning."""
-_SLOWEST = 3
 _MANY_ALIKE = 5
 """From this number of queries on, one ranking for all of them causes a warning."""
 _MANY_UNANSWERED = 0.05
@@ -139,23 +137,6 @@ def tie_notes(evaluation: Evaluation) -> Iterator[Note]:
         f"{effect}; does the ranker return its real scores?"
     )
     yield Note(Topic.MISLEADING, f"{start}: {text}")
-
-
-def timing_notes(evaluation: Evaluation) -> Iterator[Note]:
-    """Yield how long the ranker took for a query, if it ran in this test session."""
-    run = evaluation.run
-    if run is None:
-        return
-    times = {query: time for query, time in run.seconds.items() if not math.isnan(time)}
-    if not times:
-        return
-    slowest = sorted(times, key=times.__getitem__, reverse=True)[:_SLOWEST]
-    named = ", ".join(f"{quoted(query, 40)} {duration(times[query])}" for query in slowest)
-    middle, late = (duration(run.seconds_within(share)) for share in (0.5, 0.95))
-    yield Note(
-        Topic.TIMING,
-        f"golden set '{quoted(evaluation.golden.name)}': p50 {middle}, p95 {late}; slowest {named}",
-    )
 
 
 def noise_notes(evaluation: Evaluation, metrics: Iterable[str]) -> Iterator[Note]:

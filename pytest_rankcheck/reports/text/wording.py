@@ -45,13 +45,6 @@ def means_change(before: float, now: float) -> str:
     return f"{number_text(before)} -> {number_text(now)}, {change(now - before)}"
 
 
-def duration(seconds: float) -> str:
-    """Return a duration in readable units: ``0.4 ms``, ``41 ms``, ``1.20 s``."""
-    if seconds < 0.01:
-        return f"{seconds * 1000:.1f} ms"
-    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.2f} s"
-
-
 def set_text(kind: MeasurementKind, name: str) -> str:
     """Return ``golden set 'web'``, or ``session log 'week'``."""
     return f"{kind.set_name} '{quoted(name)}'"
