@@ -9,7 +9,7 @@ import shlex
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
@@ -45,7 +45,7 @@ def command(arguments: Sequence[str], *, cwd: str | PathLike[str] | None = None)
     writes its answers to standard output, in any order, one on each line:
     ``{"query_id": "q1", "ranking": ["d7", "d3"]}``, best first, or with ``[id, score]`` pairs.
     With ``"seconds": 0.012``, an answer says how long it took, for bounds of ``Seconds(q=0.95)``.
-    Then the program ends with exit code 0. ``timeout`` of ``rank`` limits the seconds without an
+    ``timeout`` of ``rank`` limits the seconds without an
     answer, including those before the first one. No shell is used, and the program is not
     restarted.
 
@@ -81,9 +81,10 @@ class _Command(Adapter):
     def ask(self, task: RankingTask, on_answer: OnAnswer) -> None:
         """Start the program, and pass on its answers; the queries that it leaves out fail.
 
+        After its last answer, it may take a while to exit, in whatever way.
+
         Raises:
-            RankerError: it cannot be started, writes something other than answers, or answered all
-                queries but did not exit normally.
+            RankerError: it cannot be started, or writes something other than answers.
         """
         if task.retries:
             raise RankerError(
@@ -102,11 +103,7 @@ class _Command(Adapter):
                 with suppress(ProcessLookupError, PermissionError):
                     os.killpg(program.pid, signal.SIGKILL)
                 program.communicate()
-            if problem is None:
-                return
             failure = RankerError(f"{self._shown}: {problem}{_last_lines(errors)}")
-        if not waiting:
-            raise failure
         for query in waiting.values():
             on_answer(QueryAnswer(query, failure=failure))
 
@@ -129,27 +126,24 @@ class _Command(Adapter):
 
     def _problem(
         self, program: _Program, task: RankingTask, waiting: _Waiting, on_answer: OnAnswer
-    ) -> str | None:
+    ) -> str:
         """Pass on answers, taking queries from ``waiting``; return why there are no more."""
         limit = task.timeout or float("inf")
-        to_end = min(limit, _SECONDS_TO_END)
         try:
-            for number, line in enumerate(_lines(program, lambda: limit if waiting else to_end), 1):
+            for number, line in enumerate(_lines(program, limit), 1):
                 if line.strip():
                     where = f"{self._shown}: line {number} of its output"
                     on_answer(self._answer(line, where, task, waiting))
-            code = program.wait(to_end)
+                if not waiting:
+                    break
+            code = program.wait(min(limit, _SECONDS_TO_END))
         except (TimeoutError, subprocess.TimeoutExpired):
-            if waiting:
-                return (
-                    f"no answer within {limit:g} s; make it flush its output after each answer, "
-                    "or raise the timeout"
-                )
-            return f"it answered every query, but did not exit within {to_end:g} s of end of input"
+            return (
+                f"no answer within {limit:g} s; make it flush its output after each answer, or "
+                "raise the timeout"
+            )
         ended = f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
-        if waiting:
-            return f"it ended with {ended} and without an answer to this query"
-        return f"it answered every query, but ended with {ended}" if code else None
+        return f"it ended with {ended} and without an answer to this query"
 
     def _answer(self, line: bytes, where: str, task: RankingTask, waiting: _Waiting) -> QueryAnswer:
         """Return an answer, and remove its query from the waiting ones."""
@@ -189,12 +183,12 @@ def _question(query: Query, depth: int) -> bytes:
     return f"{json.dumps({**entry, 'attributes': attributes}, default=str)}\n".encode()
 
 
-def _lines(program: _Program, limit: Callable[[], float]) -> Iterator[bytes]:
+def _lines(program: _Program, limit: float) -> Iterator[bytes]:
     """Yield the lines of the program's output, until it ends.
 
     Args:
         program: the program.
-        limit: returns how many seconds the next line may take.
+        limit: how many seconds the next line may take.
 
     Raises:
         TimeoutError: no line came in time.
@@ -215,7 +209,7 @@ def _lines(program: _Program, limit: Callable[[], float]) -> Iterator[bytes]:
                     since = time.monotonic()
             elif has_ended:  # a child of the process holds the pipe
                 break
-            if time.monotonic() - since > limit():
+            if time.monotonic() - since > limit:
                 raise TimeoutError
     if rest:
         yield rest

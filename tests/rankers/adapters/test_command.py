@@ -51,9 +51,19 @@ for each in asked:
         "say('q1', [['d1', 2.5], ['d2', 1]]); say('q2', scores=[3, 2])",
         'say(\'q1\'); sys.stdout.write(\'{"query_id": "q2", "ranking": ["d1", "d2"]}\')',
         "say('q1'); say('q2'); os.system('sleep 9 &')",
+        "say('q1'); say('q2'); sys.exit(1)",
         "print('loading', file=sys.stderr); sys.stderr.write('x' * 200_000); say('q1'); say('q2')",
     ],
-    ids=["out of order", "late", "buffered", "scored", "unfinished", "leaves a child", "chatty"],
+    ids=[
+        "out of order",
+        "late",
+        "buffered",
+        "scored",
+        "unfinished",
+        "leaves a child",
+        "exits",
+        "chatty",
+    ],
 )
 def test_a_program_that_answers(code: str) -> None:
     began = time.monotonic()
@@ -100,7 +110,6 @@ def test_a_program_that_does_not_answer() -> None:
         ),
         ("", "failed on 2 of 2 .*exit code 0 and without.*nothing to standard error\nalso failed"),
         ("os.kill(os.getpid(), 11)", "it ended with signal SIGSEGV"),
-        ("say('q1'); say('q2'); sys.exit(1)", "^command .*every query, but ended with exit code 1"),
         ("say('q1'); say('q1')", "line 2 of its output answers query 'q1', a second time"),
         ("say('q3')", "line 1 of its output answers query 'q3', which is unknown"),
         ("print('Loading ...')", "line 1 of its output is 'Loading ...', not an answer such as"),
@@ -126,8 +135,6 @@ def test_a_program_that_does_not_answer() -> None:
         ("time.sleep(60)", "no answer within 0.5 s; make it flush its output"),
         ("say('q1'); time.sleep(60)", r"failed on 1 of 2 .*no answer within 0.5 s"),
         ("while True: print(' ', end='', flush=True); time.sleep(0.05)", "no answer within 0.5 s"),
-        ("say('q1'); say('q2'); time.sleep(60)", "every query, but did not exit within 0.5 s"),
-        ("say('q1'); say('q2'); os.close(1); time.sleep(60)", "did not exit within 0.5 s"),
         ("sys.stdout.write('x' * 2**25); time.sleep(60)", "line 1 of its output is 'xxx"),
     ],
 )
