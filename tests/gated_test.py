@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from project import Project
 
 from pytest_rankcheck import Evaluation, GoldenSet, Run, assert_mrr_not_regressed, evaluate
-from pytest_rankcheck.assertions.unreached_gates import enter_unreached_gates
+from pytest_rankcheck.assertions.regression_assertion import enter_unreached_gates
 from pytest_rankcheck.baselines.baseline import Baseline
 from pytest_rankcheck.baselines.check import Mode
 from pytest_rankcheck.baselines.register import Defaults

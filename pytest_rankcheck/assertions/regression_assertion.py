@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ from pytest_rankcheck.baselines.metric_check import MetricCheck
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.comparison.measurement import Measured
-from pytest_rankcheck.errors import ConfigurationError
+from pytest_rankcheck.errors import ConfigurationError, RankcheckError
 from pytest_rankcheck.evaluation.evaluation import Evaluation, attributes_of
 from pytest_rankcheck.gates.family_decisions import decide_family
 from pytest_rankcheck.gates.gate import Gate
@@ -340,3 +341,48 @@ def _concerned(verdicts: Sequence[Verdict]) -> set[str]:
         return labels | {""}
     unsure = {part.label for part in parts if part.outcome is Outcome.INCONCLUSIVE}
     return labels or unsure or {""}
+
+
+# --- gates that a test did not reach -------------------------------------------------------------
+
+
+def enter_unreached_gates(baseline: Baseline, evaluation: Evaluation | None) -> None:
+    """Enter the gated metrics of the record that a test did not check, with the recorded means.
+
+    Args:
+        baseline: the baseline of a test that stopped: it failed, or was skipped.
+        evaluation: what the test would have measured, if it made no check.
+    """
+    measured = baseline.evaluation or evaluation
+    if measured is None:
+        return
+    with suppress(RankcheckError):  # a baseline that cannot be read has failed the test
+        record = baseline.record
+        if record is None or record.golden_set.name != measured.golden.name:
+            return
+        reached = {str(check.metric) for check in baseline.checks}
+        names = (name for name in record.gated if name not in reached)
+        gates = [_unreached(record, measured, Metric.parse(name)) for name in names]
+        where = {"test": baseline.test_id, "baseline_file": str(baseline.place)}
+        enter_gates(measured, gates, None, **where)
+
+
+def _unreached(record: Record, evaluation: Evaluation, metric: Metric) -> EnteredGate:
+    from pytest_rankcheck.explanation.gate_numbers import NOT_REACHED, Decided, GateNumbers
+
+    before, now = record.mean(metric), evaluation.mean(metric)
+    numbers = GateNumbers(
+        metric=metric,
+        gate=record.gate(metric) or "",
+        outcome=NOT_REACHED,
+        overall=Decided(
+            queries=len(evaluation.query_ids),
+            before=before,
+            now=now,
+            difference=now - before,
+            outcome=NOT_REACHED,
+        ),
+    )
+    said = Said.NOT_REACHED
+    row = gate_row(evaluation, metric, now=now, baseline=before, said=said, reached=False)
+    return EnteredGate(metric, [row], lambda **_: numbers, record)

@@ -160,7 +160,7 @@ def _of_baseline(item: pytest.Item, *, stopped: bool) -> Iterator[ReportedFindin
 
     baseline = item.stash[BASELINE]
     if stopped:
-        from pytest_rankcheck.assertions.unreached_gates import enter_unreached_gates
+        from pytest_rankcheck.assertions.regression_assertion import enter_unreached_gates
 
         enter_unreached_gates(baseline, next(_evaluations(item), None))
     yield from watched_findings(baseline)

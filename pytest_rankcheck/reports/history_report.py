@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from pytest_rankcheck.baselines.history import Point, RecordHistory
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.reports.html_report import page_part, page_template
 from pytest_rankcheck.reports.json_report import read_report
 from pytest_rankcheck.reports.text.wording import change, number_text
 
@@ -136,24 +136,14 @@ def nightly_means(reports: Iterable[Path]) -> NightlyMeans:
 
 def page_of(shown: Iterable[RecordHistory], nightly: NightlyMeans) -> str:
     """Return one HTML file, with everything that it needs inside."""
-    from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
     def shown_as(value: object) -> object:
         is_foreign = isinstance(value, str) and not isinstance(value, Markup)
         return quoted(value, _LONGEST_TEXT) if is_foreign else value
 
-    environment = Environment(
-        autoescape=True,
-        finalize=shown_as,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    folder = files(__package__) / "html"
-    template = environment.from_string((folder / "history.html.j2").read_text("utf-8"))
-    return template.render(
-        style=Markup((folder / "report.css").read_text("utf-8")),
+    return page_template("history.html.j2", finalize=shown_as).render(
+        style=Markup(page_part("report.css")),
         width=_WIDTH,
         height=_HEIGHT,
         has_reports=bool(nightly),

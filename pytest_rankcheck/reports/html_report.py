@@ -7,13 +7,16 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.reports.findings import Note, Topic, by_heading
 from pytest_rankcheck.reports.json_report import report_json
 from pytest_rankcheck.reports.report_data import Report, has_baseline, worst_queries
 from pytest_rankcheck.reports.text.metrics_text import headline
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 _Data = dict[str, Any]
 _LONGEST_TEXT = 500
@@ -25,20 +28,15 @@ _SCRIPT = str.maketrans(
 
 def html_of(report: Report) -> str:
     """Return the report as one HTML file: styles, scripts, charts and data inside."""
-    from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
-    script, style, charts = map(_part, ("report.js", "report.css", "charts.json"))
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    template = environment.from_string(_part("report.html.j2"))
+    script, style, charts = map(page_part, ("report.js", "report.css", "charts.json"))
     data = _harmless(report_json(report))
     approvals = _approvals(data["gates"])
     is_compared = any(gate.baseline is not None for gate in report.gates)
     has_charts = is_compared or approvals or any(map(has_baseline, report.measurements))
-    library = _part("vega.js") if has_charts else ""
-    return template.render(
+    library = page_part("vega.js") if has_charts else ""
+    return page_template("report.html.j2").render(
         session=report,
         report=data,
         notes=_harmless(
@@ -82,7 +80,21 @@ def _approvals(gates: Sequence[_Data]) -> list[tuple[_Data, _Data]]:
     return sorted(approvals.values(), key=lambda pair: str(pair[1]["date"]))
 
 
-def _part(name: str) -> str:
+def page_template(name: str, **options: Any) -> Template:
+    """Return the template of a page, which escapes what it is given."""
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        **options,
+    )
+    return environment.from_string(page_part(name))
+
+
+def page_part(name: str) -> str:
     """Return the text of a file of the page, with the line ends that browsers see."""
     return (files(__package__) / "html" / name).read_text("utf-8")
 
