@@ -72,8 +72,6 @@ class CollectedJudgments:
         self._start_singles()
         self._settled: Judgments | None = None
         """All judgments; None if something was added since they were last computed."""
-        self.hint = ""
-        """The end of the error about a document that is judged twice."""
         self.repeats: list[Repeat] = []
         """All repeated judgments among the settled ones, with the same or another grade."""
 
@@ -104,7 +102,7 @@ class CollectedJudgments:
                     return self._places.shown(line)
                 return self._places.query(joined.query_at(row), 0)
 
-            settled, repeats = without_repeats(joined, self.rule, where, order, self.hint)
+            settled, repeats = without_repeats(joined, self.rule, where, order)
             self.repeats += repeats
             self.take(settled)
             return settled
@@ -204,7 +202,6 @@ def without_repeats(
     rule: Contradictions,
     where: Callable[[int], str],
     order: IntArray | None = None,
-    hint: str = "",
 ) -> tuple[Judgments, list[Repeat]]:
     """Return judgments in which each document is judged once for each query, and the repeats.
 
@@ -213,7 +210,6 @@ def without_repeats(
         rule: which of two different grades counts, or that they are an error.
         where: returns the place of a row, for messages.
         order: the place of each row in the source; without it, the rows are in its order.
-        hint: the end of the error.
     """
     first_of = _repeated_rows(judgments)
     if not first_of:
@@ -230,7 +226,8 @@ def without_repeats(
                 f"{repeat.where}: document '{quoted(doc_id)}' of query '{quoted(query_id)}' is "
                 f"judged twice, {repeat.before:g} and {again:g}; keep one of them, or choose "
                 "the one that counts, such as contradictions='highest' "
-                f"(rankcheck_contradictions){hint}"
+                "(rankcheck_contradictions), or name their subtopics (in qrels: "
+                "rankcheck_columns = subtopic=iteration)"
             )
         if rule == "last" or (rule == "highest" and again > repeat.before):
             grades[first] = again

@@ -134,7 +134,8 @@ def test_two_grades_for_one_mapped_document_are_an_error_with_both() -> None:
     assert str(failure.value) == (
         "after doc_id=lower: query 'q1': document 'a' of query 'q1' is judged twice, 2 and 0; "
         "keep one of them, or choose the one that counts, such as contradictions='highest' "
-        "(rankcheck_contradictions)"
+        "(rankcheck_contradictions), or name their subtopics (in qrels: rankcheck_columns = "
+        "subtopic=iteration)"
     )
     same = GoldenSet.from_dict({"q1": {"A": 2, "a": 2}, "q2": {"a": 0}}, doc_id="lower")
     assert (same.grades("q1"), same.grades("q2")) == ({"a": 2}, {"a": 0})

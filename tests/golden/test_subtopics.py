@@ -94,7 +94,7 @@ def test_what_would_lose_subtopics_is_refused(tmp_path: Path) -> None:
         (_contradiction, r"a\.csv:8: document 'a' of query 'q1.*2' is judged twice, 2 and 1"),
         (
             _second_round,
-            r"a\.qrels:2: document 'a' of query 'q1' is judged twice, 1 and 2.* subtopic=iteration$",
+            r"a\.qrels:2: document 'a' of query 'q1' is judged twice, 1 and 2.* subtopic=iteration\)$",
         ),
         (_saved, "has subtopics, and cannot be saved; keep its file"),
         (_merged, "has subtopics, and cannot be merged"),

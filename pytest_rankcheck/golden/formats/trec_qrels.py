@@ -26,7 +26,6 @@ from pytest_rankcheck.golden.query import attribute_names
 _COLUMNS = ("query_id", "0", "doc_id", "grade")
 _PLACES = {"query_id": 0, "iteration": 1, "doc_id": 2, "relevance": 3}
 """The column of each role."""
-_HINT = ". If the second column is a subtopic, say so: rankcheck_columns = subtopic=iteration"
 
 
 def read(source: Source) -> Contents:
@@ -36,7 +35,6 @@ def read(source: Source) -> Contents:
     builder = ContentsBuilder(source)
     table = trec_table(source.file, _COLUMNS, "qrels", GoldenSetError)
     also = {"subtopic": 1} if source.columns.get("subtopic") == "iteration" else {}
-    builder.collected.hint = "" if also else _HINT
     add_table(builder, table, {**_PLACES, **also})
     companion = queries_file(source.file)
     if companion.exists():
