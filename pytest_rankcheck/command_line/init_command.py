@@ -21,10 +21,9 @@ from pytest_rankcheck.files.whole_files import readable_json, write_whole
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.lint.linter import findings_of
 from pytest_rankcheck.metrics.metric_names import usual_metrics
-from pytest_rankcheck.plugin.configuration import CONFIG
+from pytest_rankcheck.plugin.configuration import CONFIG, project_configuration
 from pytest_rankcheck.plugin.inputs import Inputs
 from pytest_rankcheck.plugin.option_table import Config
-from pytest_rankcheck.plugin.project_configuration import project_configuration
 from pytest_rankcheck.rankers.ranker_lookup import is_name
 
 _FIRST = Path(__file__).with_name("first_gate")

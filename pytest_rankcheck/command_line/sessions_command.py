@@ -16,8 +16,7 @@ from pytest_rankcheck.command_line.shared_inputs import (
 from pytest_rankcheck.errors import ConfigurationError, plural, quoted
 from pytest_rankcheck.evaluation.session_evaluation import evaluate_sessions
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.plugin.configuration import CONFIG
-from pytest_rankcheck.plugin.project_configuration import project_configuration
+from pytest_rankcheck.plugin.configuration import CONFIG, project_configuration
 from pytest_rankcheck.reports.findings import Note, Topic
 from pytest_rankcheck.sessions.session_log import SessionLog
 

@@ -16,9 +16,8 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.files.file_patterns import matches_any
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import USUAL_METRICS, Metric, usual_metrics
-from pytest_rankcheck.plugin.configuration import CONFIG, configured_names
+from pytest_rankcheck.plugin.configuration import CONFIG, configured_names, project_configuration
 from pytest_rankcheck.plugin.inputs import Inputs
-from pytest_rankcheck.plugin.project_configuration import project_configuration
 from pytest_rankcheck.reports.findings import MetricFinding, Note, ReportedFinding, Topic
 from pytest_rankcheck.reports.text.summary_table import summary_lines
 from pytest_rankcheck.reports.text.wording import number_text

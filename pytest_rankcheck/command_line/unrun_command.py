@@ -17,7 +17,7 @@ from pytest_rankcheck.errors import BaselineError, ConfigurationError, plural, q
 from pytest_rankcheck.files.git_commands import git_line
 from pytest_rankcheck.files.text_files import text_of
 from pytest_rankcheck.plugin.baseline_settings import baseline_settings
-from pytest_rankcheck.plugin.project_configuration import project_configuration
+from pytest_rankcheck.plugin.configuration import project_configuration
 from pytest_rankcheck.plugin.unrun_gates import FAILED, NOT_CHOSEN
 from pytest_rankcheck.remedies import retire
 from pytest_rankcheck.reports.json_report import read_report

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_rankcheck.plugin.configuration import CONFIG
-from pytest_rankcheck.plugin.given_options import command_line
 from pytest_rankcheck.plugin.item_identity import path_from
 from pytest_rankcheck.plugin.option_table import Config
-from pytest_rankcheck.plugin.options import option_rows
+from pytest_rankcheck.plugin.options import command_line, option_rows
 
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.change import Change

@@ -1,19 +1,20 @@
-"""The configuration of a test session, read from the table of options and checked."""
+"""The configuration of a test session, or of a project without one, by the table of options."""
 
 from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from _pytest.config import _prepareconfig
 
 from pytest_rankcheck.errors import ConfigurationError, listed, quoted, suggestion
-from pytest_rankcheck.plugin.given_options import given_options
 from pytest_rankcheck.plugin.option_table import Config
-from pytest_rankcheck.plugin.options import PATH, VARIABLE, OptionRow, option_rows
+from pytest_rankcheck.plugin.options import PATH, VARIABLE, OptionRow, given_options, option_rows
 from pytest_rankcheck.reports.report_formats import REPORT_FORMATS
 
 CONFIG = pytest.StashKey[Config]()
@@ -172,3 +173,45 @@ def configured_names(config: pytest.Config) -> list[str]:
     # pytest 8 keeps what -o sets apart from the file.
     overridden = [text.partition("=")[0] for text in config.option.override_ini or ()]
     return [*configured, *overridden]
+
+
+# --- without a test session ----------------------------------------------------------------------
+
+_ENVIRONMENT = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
+"""Variables that add options and plugins."""
+_ARGUMENTS = (
+    "--noconftest",
+    "--disable-plugin-autoload",
+    "--assert=plain",
+    "--capture=no",
+    *("-o", "addopts="),
+    *("-o", "required_plugins="),
+)
+"""Nothing of the project is imported, and no other plugin is loaded."""
+
+
+def project_configuration(overrides: Sequence[str] = ()) -> pytest.Config:
+    """Return the configuration that pytest would read if started in the working directory.
+
+    Pytest finds and reads the file; our part is in its stash. Options in ``addopts`` do not count.
+
+    Args:
+        overrides: what replaces ini options of the file, as pytest takes it after ``-o``.
+
+    Raises:
+        ConfigurationError: the file cannot be read, an ini name is unknown or a value is invalid.
+    """
+    declaring = SimpleNamespace(pytest_addoption=add_options)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in _ENVIRONMENT:
+            patch.delenv(name, raising=False)
+        try:
+            given = [f"--override-ini={each}" for each in overrides]
+            config = _prepareconfig([*_ARGUMENTS, *given], plugins=[declaring])
+        except (pytest.UsageError, ValueError, OSError, RecursionError) as failure:
+            why = quoted(" ".join(str(failure).split()), 300)
+            text = f"pytest cannot read its configuration file: {why}"
+            raise ConfigurationError(text) from None
+    config._ensure_unconfigure()
+    config.stash[CONFIG] = read_configuration(config)
+    return config

@@ -5,8 +5,11 @@ pytest imports this at every start, so it imports nothing heavy.
 
 from __future__ import annotations
 
+import argparse
+import copy
 import os
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,7 +20,6 @@ from typing import Any, Literal, NamedTuple
 import pytest
 
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
-from pytest_rankcheck.plugin.given_options import given_options
 from pytest_rankcheck.remedies import is_placeholder
 
 
@@ -329,3 +331,41 @@ flag = partial(option, is_setting=False)
 def option_rows(configuration: type) -> dict[str, OptionRow]:
     """Return the rows of a class whose attributes are made by `option`, by their names."""
     return {name: row for name, row in vars(configuration).items() if isinstance(row, OptionRow)}
+
+
+# --- what the user gave, before a conftest of the project can change it ---------------------------
+
+
+class GivenOptions(NamedTuple):
+    """The options of a test session, as they were when it started."""
+
+    options: argparse.Namespace
+    """The values of all options, including those from the project's ``addopts``."""
+    words: Sequence[str]
+    """The arguments that the user gave, without those of the project's ``addopts``."""
+
+    def has(self, *flags: str) -> bool:
+        """Return whether the user gave one of some options."""
+        return any(word.partition("=")[0] in flags for word in self.words)
+
+
+_GIVEN = pytest.StashKey[GivenOptions]()
+
+
+def given_options(config: pytest.Config) -> GivenOptions:
+    """Return the options that a test session was given; the first call reads them."""
+    if _GIVEN not in config.stash:
+        variable = shlex.split(os.environ.get("PYTEST_ADDOPTS", ""))
+        words = (*variable, *map(str, config.invocation_params.args))
+        options = copy.copy(config.known_args_namespace)
+        config.stash[_GIVEN] = GivenOptions(options, words)
+    return config.stash[_GIVEN]
+
+
+def command_line(config: pytest.Config) -> argparse.Namespace:
+    """Return the option values and the arguments that come from the command line alone.
+
+    Call it after conftests have declared their options; before that, their values look like
+    arguments.
+    """
+    return config._parser.parse_known_args(given_options(config).words)

@@ -33,7 +33,7 @@ from pytest_rankcheck.baselines.record_file import is_foreign
 from pytest_rankcheck.files.packed_files import shown_name
 from pytest_rankcheck.plugin.baseline_settings import baseline_settings
 from pytest_rankcheck.plugin.configuration import CONFIG
-from pytest_rankcheck.plugin.given_options import command_line
+from pytest_rankcheck.plugin.options import command_line
 from pytest_rankcheck.plugin.watched_tests import Collected, Outcome, WatchedTests
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_rankcheck.command_line.main import main
-from pytest_rankcheck.plugin.configuration import CONFIG
-from pytest_rankcheck.plugin.project_configuration import project_configuration
+from pytest_rankcheck.plugin.configuration import CONFIG, project_configuration
 
 CODES = "query,document,label\nq00,good,1\nq00,bad,5\nq01,good,1\nq01,bad,5\n"
 """A table in which 1 is the best label and 5 the worst."""
