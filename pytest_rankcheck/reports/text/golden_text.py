@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from pytest_rankcheck.behaviour.expectation_check import ExpectationResult, ExpectationStatus
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.explanation.explanation import Explanation
-from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.lint.lint_rule import LintFinding
 from pytest_rankcheck.reports.findings import Note, Topic
@@ -84,9 +83,8 @@ def expectation_notes(
     yield Note(Topic.EXPECTATIONS, counts, about=name, failure=failure)
     for result in results:
         if result.status is ExpectationStatus.KNOWN:
-            yield Note(Topic.KNOWN_FAILURES, _note(golden, result))
-            if result.is_worse:
-                yield Note(Topic.WORSE_KNOWN_FAILURES, _worse(golden, result))
+            topic = Topic.WORSE_KNOWN_FAILURES if result.is_worse else Topic.KNOWN_FAILURES
+            yield Note(topic, _note(golden, result))
         elif result.is_wrong and not result.fails:
             yield Note(Topic.WARNED_EXPECTATIONS, _note(golden, result))
 
@@ -109,25 +107,7 @@ def _note(golden: GoldenSet, result: ExpectationResult) -> str:
     mark = f' (known failure: "{quoted(reason, 200)}"{fixed})' if reason else ""
     then = expectation.known_rank
     remembered = f" (at {then} when it was marked)" if then and not result.holds else ""
-    return f"{_start(golden, expectation)}: expected {expectation}{mark}{ranks}{remembered}"
-
-
-def _worse(golden: GoldenSet, result: ExpectationResult) -> str:
-    """Return a known failure with its rank when it was marked and its rank now."""
-    expectation, rank = result.expectation, result.stands_at
-    which = "first" if expectation.kind == "not_in_top" else "last"
-    several = len(expectation.documents) > 1
-    subject = f"the {which} of them" if several else quoted(expectation.documents[0])
-    top = f"not in the top {result.depth:,}" if result.depth else "not ranked"
-    now = top if rank is None else f"at {rank}"
-    return (
-        f"{_start(golden, expectation)}: expected {expectation}; {subject} was at "
-        f"{expectation.known_rank} when it was marked, and is now {now}"
-    )
-
-
-def _start(golden: GoldenSet, expectation: Expectation) -> str:
-    """Return the query of an expectation, and its place in the file."""
     place = golden.place(expectation.query)
     where = f" [{quoted(place, 200)}]" if place else ""
-    return f"{query_in(golden, expectation.query)}{where}"
+    query = f"{query_in(golden, expectation.query)}{where}"
+    return f"{query}: expected {expectation}{mark}{ranks}{remembered}"
