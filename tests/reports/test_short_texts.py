@@ -215,9 +215,9 @@ def test_the_documents_of_a_query_are_in_one_text_of_a_test_session() -> None:
     assert text_in("test_a") == first
     second = text_in("test_b")
     assert "grade" not in second
-    assert second.count("\n      documents: see test_a\n") == 4
+    assert second.count("\n    documents: see test_a\n") == 1
     with collecting(printed=printed):
-        assert fall_text().count("      documents: see test_a") == 4
+        assert fall_text().count("    documents: see test_a") == 1
     del printed.tests[next(iter(printed.tests))]
     with collecting(printed=printed):
         assert floor_text().count("      documents: see test_a") == 3
@@ -235,7 +235,7 @@ def test_the_documents_that_an_empty_answer_lacks_are_in_one_text_too() -> None:
         printed.settle(test)
         texts.append(str(failure.value))
     assert "      d0 (grade 3) not ranked" in texts[0]
-    assert "\n    q0   0.000\n      documents: see a\n    q1   0.000\n" in texts[1]
+    assert "\n    documents: see a\n    q0   0.000\n    q1   0.000\n" in texts[1]
 
 
 @pytest.mark.parametrize(("empty", "is_noted"), [(0, False), (1, False), (2, True), (39, True)])

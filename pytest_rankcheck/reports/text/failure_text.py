@@ -98,19 +98,27 @@ def _worst(explanation: Explanation) -> Iterator[str]:
     if not shown:
         return
     of = f", of {explanation.fallen:,}" if explanation.fallen > len(shown) else ""
-    place = f" of {quoted(explanation.worst_of)}" if explanation.worst_of else ""
-    yield f"  the {units}{place} that {_fell(explanation)} most{of}"
-    for query in shown:
+    part = f" of {quoted(explanation.worst_of)}" if explanation.worst_of else ""
+    yield f"  the {units}{part} that {_fell(explanation)} most{of}"
+    documents = [_documents(query, explanation) for query in shown]
+    places = {place for _, place in documents}
+    are_together = len(shown) > 1 and len(places) == 1 and None not in places
+    if are_together:
+        yield f"    documents: see {documents[0][1]}"
+    for query, (lines, place) in zip(shown, documents, strict=True):
         yield f"    {query_line(query, explanation)}"
-        yield from (f"      {line}" for line in _documents(query, explanation))
+        if place is None:
+            yield from (f"      {line}" for line in lines)
+        elif not are_together:
+            yield f"      documents: see {place}"
 
 
-def _documents(query: ExplainedQuery, explanation: Explanation) -> Sequence[str]:
-    """Return the documents of a query, or where the test session has shown them."""
+def _documents(query: ExplainedQuery, explanation: Explanation) -> tuple[Sequence[str], str | None]:
+    """Return the documents of a query, and where the test session has shown them already."""
     documents = (document_text(explanation, each) for each in query.documents)
     lines = [*islice(packed(documents), _LINES_OF_DOCUMENTS)]
-    seen_in = lines and place_of_documents((explanation.golden_set, query.id, *query.top))
-    return [f"documents: see {seen_in}"] if seen_in else lines
+    place = place_of_documents((explanation.golden_set, query.id, *query.top)) if lines else None
+    return lines, place
 
 
 def query_line(query: ExplainedQuery, explanation: Explanation) -> str:
