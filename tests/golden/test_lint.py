@@ -311,8 +311,7 @@ def test_a_text_in_two_splits() -> None:
         "1 text is in more than one value of 'split': \"Red  shoes\" in train (q0) and test (q2)"
     )
     leaked = (("red shoes", "train"), ("red shoes", "test"))
-    assert finding(split_set(*leaked, name="Data-Split"), "split-leakage") is not None
-    assert finding(split_set(("red shoes", ["train", "test"])), "split-leakage") is not None
+    assert finding(split_set(*leaked), "split-leakage") is not None
     for sound in (
         split_set(("red shoes", "train"), ("red shoes", "train"), ("boots", "test")),
         split_set(*leaked, name="locale"),

@@ -10,15 +10,13 @@ from itertools import chain
 
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.golden.lint.lint_rule import Linted, LintFinding, counted_queries, rule
-from pytest_rankcheck.golden.query import Query, attribute_names, label_of
+from pytest_rankcheck.golden.query import Query, label_of
 from pytest_rankcheck.golden.reranking_candidates import Candidates
 
 _Grades = Mapping[str, Mapping[str, float]]
 _CUTOFF = 10
 _EMPTY = ("", "nan", "None", "<NA>", "NaT")
 """No text, and those that pandas writes for a missing one."""
-_SPLITS = ("split", "splits", "fold", "partition", "subset", "data_split", "dataset_split")
-"""The names of attributes that tell the split of a query."""
 _SHOWN = 60
 """How much of a text is shown."""
 
@@ -72,31 +70,23 @@ def duplicate_query(linted: Linted) -> LintFinding | None:
 
 @rule("warning")
 def split_leakage(linted: Linted) -> LintFinding | None:
-    """One text in two splits, such as train and test."""
-    names = attribute_names(linted.queries.values())
-    of_splits = [name for name in names if name.lower().replace("-", "_") in _SPLITS]
-    if not of_splits:
-        return None
-    attribute = of_splits[0]
+    """One text in two values of the attribute `split`, such as train and test."""
     groups: dict[str, dict[str, str]] = {}
     for query in linted.queries.values():
-        value = query.attributes.get(attribute)
-        for item in value if isinstance(value, (list, tuple)) else [value]:
-            if query.text and item is not None:
-                folded = unicodedata.normalize("NFKC", query.text).casefold()
-                plain = " ".join(folded.split())
-                groups.setdefault(plain, {}).setdefault(label_of(item), query.id)
+        split = query.attributes.get("split")
+        if query.text and split is not None:
+            plain = " ".join(query.text.casefold().split())
+            groups.setdefault(plain, {}).setdefault(label_of(split), query.id)
     leaks = [members for members in groups.values() if len(members) > 1]
     if not leaks:
         return None
-    leaked = chain.from_iterable(members.values() for members in leaks)
     first = leaks[0]
     text = quoted(linted.queries[next(iter(first.values()))].text, _SHOWN)
     where = " and ".join(f"{quoted(name)} ({quoted(each)})" for name, each in first.items())
     return LintFinding(
-        query_ids=tuple(dict.fromkeys(leaked)),
-        what=f"{plural(len(leaks), 'text is', 'texts are')} in more than one value of "
-        f"'{quoted(attribute)}': \"{text}\" in {where}",
+        query_ids=tuple(chain.from_iterable(members.values() for members in leaks)),
+        what=f"{plural(len(leaks), 'text is', 'texts are')} in more than one value of 'split': "
+        f'"{text}" in {where}',
         why="A model that was trained on the text has seen the answer, so its value for it says "
         "nothing about new queries",
         remedy="keep each text in one split; remove it from the one that is gated",
