@@ -52,15 +52,6 @@ def write_contents(contents: Contents, path: Path, format: str | None) -> None:
     chosen.write(contents, path)
 
 
-_HELD_BY = {
-    "expected texts": "jsonl",
-    "candidates": "csv, tsv or parquet",
-    "expectations": "jsonl",
-    "lists": "jsonl, or as parquet with candidates",
-}
-"""What not every format holds, and the formats that do."""
-
-
 def _refuse_loss(contents: Contents, format: Format[Contents]) -> None:
     """Reject a set with candidates, expectations or lists if the format cannot hold them.
 
@@ -75,8 +66,8 @@ def _refuse_loss(contents: Contents, format: Format[Contents]) -> None:
     for what in format.cannot_hold:
         if has[what]:
             raise GoldenSetError(
-                f"this golden set has {what}, which {format.name} cannot hold; save as "
-                f"{_HELD_BY[what]}"
+                f"this golden set has {what}, which {format.name} cannot hold; save as jsonl, or "
+                "as parquet with candidates"
             )
 
 
