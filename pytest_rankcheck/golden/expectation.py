@@ -268,8 +268,8 @@ def _form_of(entry: Mapping[object, object]) -> str:
                 f"{suggestion(str(key), keys)}; its keys are {', '.join(keys)}"
             )
     if len(forms) != 1:
-        problem = "does not say what is expected"
-        if forms:
-            problem = f"has {' and '.join(forms)}"
-        raise GoldenSetError(f"an expectation {problem}; give one of {', '.join(_FORMS)}")
+        raise GoldenSetError(
+            f"an expectation has one of {', '.join(_FORMS)}; "
+            f"this has {' and '.join(forms) or 'none'}"
+        )
     return forms[0]

@@ -44,9 +44,7 @@ def test_a_split_is_chosen(folder: Path) -> None:
     with pytest.raises(GoldenSetError, match=r"no split 'tset'; did you mean 'test'.* dev, test"):
         GoldenSet.load(folder, split="tset")
     (folder / "qrels" / "test.tsv").rename(folder / "qrels" / "train.tsv")
-    with pytest.raises(
-        GoldenSetError, match="several splits, but no split 'test'; choose one with split="
-    ):
+    with pytest.raises(GoldenSetError, match=r"no split 'test'.*; choose one with split="):
         GoldenSet.load(folder)
     (folder / "qrels" / "dev.tsv").unlink()
     assert GoldenSet.load(folder).query_ids == ("q1", "q2")

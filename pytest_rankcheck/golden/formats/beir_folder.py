@@ -60,14 +60,12 @@ def _files(path: Path, split: str | None) -> tuple[Path, Path]:
     splits = {file.stem: file for file in sorted(files)}
     if not splits:
         raise GoldenSetError(f"{path / _QRELS}: no file of judgments, such as test.tsv")
-    chosen = split or (_USUAL_SPLIT if _USUAL_SPLIT in splits else None)
-    if chosen is None and len(splits) == 1:
-        chosen = next(iter(splits))
+    chosen = split or (_USUAL_SPLIT if len(splits) > 1 else next(iter(splits)))
     if chosen not in splits:
-        problem = "several splits, but no split 'test'; choose one with split= (rankcheck_split)"
-        if chosen:
-            problem = f"no split '{quoted(chosen)}'{suggestion(chosen, splits)}"
-        raise GoldenSetError(f"{path / _QRELS}: {problem}; it has {listed(list(splits))}")
+        raise GoldenSetError(
+            f"{path / _QRELS}: no split '{quoted(chosen)}'{suggestion(chosen, splits)}; choose one "
+            f"with split= (rankcheck_split); it has {listed(list(splits))}"
+        )
     return path, splits[chosen]
 
 
