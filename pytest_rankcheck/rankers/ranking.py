@@ -126,27 +126,6 @@ def _refuse_ties(pairs: Sequence[tuple[float, str]], query_id: str) -> None:
             )
 
 
-def has_all_ranks(ranks: Sequence[float]) -> bool:
-    """Whether the ranks of a query, in any order, are 1, 2, 3, ... or 0, 1, 2, ..."""
-    ordered = sorted(ranks)
-    count = len(ordered)
-    return ordered == list(range(1, count + 1)) or ordered == list(range(count))
-
-
-def incomplete_ranks(ranks: Sequence[float], query_id: str) -> RunError:
-    """Return the error that the ranks of a query have a gap or a repeat."""
-    first = 0 if min(ranks) == 0 else 1
-    pairs = enumerate(sorted(ranks), start=first)
-    expected, rank = next((expected, rank) for expected, rank in pairs if rank != expected)
-    is_repeat = rank == expected - 1 and expected > first
-    problem = f"rank {rank:g} is given twice" if is_repeat else f"rank {expected} is missing"
-    return RunError(
-        f"query '{quoted(query_id)}': {problem}; without scores the ranks decide, and must be "
-        "1, 2, 3, ... or 0, 1, 2, .... Add the missing documents, or a column score; if the ranks "
-        "give only the order, number them anew"
-    )
-
-
 def id_map(rule: DocIdRule | None) -> DocIdMap | None:
     """Return the mapping of ids that ``doc_id=`` describes; None without one."""
     if rule is None:

@@ -34,7 +34,7 @@ from pytest_rankcheck.golden.golden_source import kind_of
 from pytest_rankcheck.golden.judgment_columns import QUERY_ID
 from pytest_rankcheck.rankers.misread_scores import MisreadScores
 from pytest_rankcheck.rankers.ranked_columns import HeldDocuments, RankedColumns, SplitQueryError
-from pytest_rankcheck.rankers.ranking import RankingRules, has_all_ranks, incomplete_ranks
+from pytest_rankcheck.rankers.ranking import RankingRules
 
 RANK = Role("rank", ("rank", "position", "pos"))
 """The place of a document in its ranking."""
@@ -277,9 +277,17 @@ def _refuse_incomplete(
     in_order = (counts_of(ranks != expected, starts) == 0) & np.isin(firsts, (0, 1))
     for place in np.flatnonzero(~in_order).tolist():
         start, end = starts[place : place + 2].tolist()
-        listed = ranks[start:end].tolist()
-        if not has_all_ranks(listed):
-            raise incomplete_ranks(listed, query_ids[place]) if are_whole else SplitQueryError
+        ordered = np.sort(ranks[start:end])
+        wrong = np.flatnonzero(ordered != np.arange(len(ordered)) + (ordered[0] != 0))
+        if len(wrong) and not are_whole:
+            raise SplitQueryError
+        if len(wrong):
+            raise RunError(
+                f"query '{quoted(query_ids[place])}': its ranks have a gap or a repeat at "
+                f"{wrong[0] + (ordered[0] != 0)}; without scores the ranks decide, and must be 1, "
+                "2, 3, ... or 0, 1, 2, .... Add the missing documents, or a column score; if the "
+                "ranks give only the order, number them anew"
+            )
 
 
 def whole_queries(parts: Iterator[RunRows]) -> Iterator[RunRows]:

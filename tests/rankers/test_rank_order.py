@@ -79,18 +79,21 @@ def test_complete_ranks_decide_from_0_or_from_1(
 
 
 def test_a_gap_or_a_repeat_is_an_error(make: Make, tmp_path: Path) -> None:
-    for ranks, problem in (
-        ([9], "rank 1 is missing"),
-        ([1, 3], "rank 2 is missing"),
-        ([0, 2, 1, 4], "rank 3 is missing"),
-        ([1, 2, 2, 4], "rank 2 is given twice"),
-        ([0, 0, 1], "rank 0 is given twice"),
-        ([-1, 0, 1], "rank 1 is missing"),
-        ([1.0, 1.5, 2.0], "rank 2 is missing"),
+    for ranks, place in (
+        ([9], 1),
+        ([1, 3], 2),
+        ([0, 2, 1, 4], 3),
+        ([1, 2, 2, 4], 3),
+        ([0, 0, 1], 1),
+        ([-1, 0, 1], 1),
+        ([1.0, 1.5, 2.0], 2),
     ):
         rows = [(query, doc, float(rank)) for query, doc, rank in rows_of(ranks)]
         with pytest.raises(RunError) as failure:
             make(rows, tmp_path)
         said = str(failure.value)
-        assert f"query 'q': {problem}; without scores the ranks decide" in said
+        assert (
+            f"query 'q': its ranks have a gap or a repeat at {place}; without scores the ranks decide"
+            in said
+        )
         assert said.endswith("if the ranks give only the order, number them anew")

@@ -125,5 +125,5 @@ def test_scores_that_are_partly_empty_or_without_ranks_are_refused(tmp_path: Pat
         frame = pd.DataFrame({"query_id": "q", "doc_id": ["a", "b"], **columns})
         frame.to_csv(tmp_path / "run.csv", index=False)
         for read in (lambda: Run.load(tmp_path / "run.csv"), lambda: Run.from_frame(frame)):  # noqa: B023
-            with pytest.raises(RunError, match=r"score|rank 2 is missing|not numbers"):
+            with pytest.raises(RunError, match=r"score|gap or a repeat at 2|not numbers"):
                 read()
