@@ -72,7 +72,7 @@ def _of_pandas(frame: pd.DataFrame, error: type[RankcheckError], name: str) -> T
             numbers = range(start + 1, start + len(part) + 1)
             yield Batch(header, numbers, cache(lambda at, part=part: _of_series(part.iloc[:, at])))
 
-    return Table(header, Numbering(name, is_table=True, is_frame=True), read)
+    return Table(header, Numbering(name, is_table=True), read)
 
 
 def _of_series(series: pd.Series[Any]) -> Column:

@@ -242,8 +242,6 @@ class Numbering:
     source: str
     is_table: bool = False
     """Whether it has rows (a DataFrame, a Parquet file) instead of lines."""
-    is_frame: bool = False
-    """Whether these are the rows of a DataFrame of pandas."""
 
     def place(self, number: int) -> str:
         """Return a place as text: ``web.qrels:17`` or ``judgments, row 3``."""

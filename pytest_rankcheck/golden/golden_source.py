@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
@@ -65,13 +64,10 @@ def checked_id(value: object, what: str, where: Place, places: Places | None = N
     if (checked := id_text(value)) is not None:
         return checked
     shown = places.shown(where) if places else where
-    if isinstance(value, (float, Decimal)):
-        text = f"{value:.0f}" if value == value // 1 else str(value)
-        pandas = " (pandas: dtype=str)" if places and places.numbering.is_frame else ""
-        raise GoldenSetError(
-            f'{shown}: {what} is the number {value}, not an id; write it as text, "{text}"{pandas}'
-        )
-    raise GoldenSetError(f"{shown}: {what} is {kind_of(value)}, not an id")
+    raise GoldenSetError(
+        f"{shown}: {what} is {kind_of(value)}, not an id; ids are text or whole numbers (pandas: "
+        "dtype=str)"
+    )
 
 
 def kind_of(value: object) -> str:

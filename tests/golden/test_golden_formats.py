@@ -68,7 +68,7 @@ MALFORMED = [
     ("{}", 'no "query_id"'),
     ('{"queryid": "q1"}', "no \"query_id\"; is 'queryid' misspelt"),
     ('{"query_id": ""}', '"query_id" is empty, not an id'),
-    ('{"query_id": 1.5}', 'the number 1.5, not an id; write it as text, "1.5"$'),
+    ('{"query_id": 1.5}', r"'1.5' \(float\), not an id; ids are text or whole numbers"),
     ('{"query_id": true}', r"'True' \(bool\), not an id"),
     ('{"query_id": ["q"]}', "not an id"),
     ('{"query_id": "q", "query": 5}', '"query" is 5, not text'),

@@ -211,7 +211,7 @@ def test_files_of_other_formats_are_not_taken(tmp_path: Path) -> None:
         ("- {question: red, relevant: [12:30]}\n", ":1: YAML reads 12:30 as int"),
         ("- {question: red, relevant: [no]}\n", ":1: YAML reads no as bool"),
         ("- {question: red, relevant: [true]}\n", "is 'True' (bool), not an id"),
-        ("- {question: red, relevant: [1.5]}\n", "is the number 1.5, not an id; write it as text"),
+        ("- {question: red, relevant: [1.5]}\n", "is '1.5' (float), not an id; ids are text"),
         ("- {question: red, relevant: [~]}\n", "a document id is empty"),
         ("- {question: red, relevant: [2026-01-02]}\n", ":1: YAML reads 2026-01-02 as timestamp"),
         ("- {question: red, relevant: [d3], locale: no}\n", ":1: YAML reads no as bool"),
@@ -247,7 +247,7 @@ def test_aliases_are_not_multiplied(tmp_path: Path) -> None:
 def test_mistakes_in_json_name_their_place(tmp_path: Path) -> None:
     for text, message in (
         ('[{"question": "red", "relevant": [true]}]', ", row 1: relevant[0]: a document id is 'True'"),
-        ('{"question": "red", "relevant": [1.5]}', ":1: relevant[0]: a document id is the number"),
+        ('{"question": "red", "relevant": [1.5]}', ":1: relevant[0]: a document id is '1.5' (float)"),
         ('{"tests": [{"question": "red", "relevant": [{"id": "d"}]}]}', ': tests[0].relevant[0]: no "grade"'),
         ('{"question": "red", "relevant": []}\n{"question": "red"}', ":2: the keys of the query and its documents are question, but"),
         ('[{"question": "red", "relevant": [],}]', ":1: not JSON: "),
