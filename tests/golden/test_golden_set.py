@@ -87,7 +87,7 @@ def test_invalid_frames_are_refused_with_the_row() -> None:
         (frame(query_id=["q"], doc_id=["d"]), "judgments has no column 'relevance'. Its columns"),
         (
             frame(query_id=[1.0], doc_id=["d"], relevance=[1]),
-            r\"row 1: .*'1.0' .* \(pandas: dtype=str\)\",
+            r"row 1: .*'1.0' .* \(pandas: dtype=str\)",
         ),
         (frame(query_id=["q"], doc_id=[1.5], relevance=[1]), r"row 1: doc_id"),
         (frame(query_id=[None], doc_id=["d"], relevance=[1]), "row 1: query_id is empty"),
