@@ -253,10 +253,7 @@ def _of_table(table: Table, named: str | None, *, whole: bool) -> Rows:
         cells = column.ids()
         for row in cells.invalid[:1].tolist():
             where = numbering.place(int(batch.numbers[row]))
-            raise GoldenSetError(
-                f"{where}: the {quoted(batch.header[index])} of a document in the catalogue is "
-                f"{quoted(repr(column.cell(row)), 60)}; an id is a text or a whole number"
-            )
+            checked_id(column.cell(row), "the id of a document in the catalogue", where)
         if len(cells.ids):
             yield cells.ids.texts(), batch
 
@@ -277,17 +274,9 @@ def _id_column(header: Sequence[str], named: str | None, where: str) -> int:
 
 
 def _of_ids(source: Iterable[object]) -> Rows:
-    iterator, number = iter(source), 0
-    while some := list(islice(iterator, _BATCH)):
-        ids = [id_text(each) for each in some]
-        if None in ids:
-            wrong = ids.index(None)
-            raise GoldenSetError(
-                f"documents=: element {number + wrong + 1:,} is {quoted(repr(some[wrong]), 60)}; "
-                "an id is a text or a whole number"
-            )
-        yield ids, None  # type: ignore[misc]
-        number += len(some)
+    ids = (checked_id(each, "an id", "documents=") for each in source)
+    while some := list(islice(ids, _BATCH)):
+        yield some, None
 
 
 # --- interactions --------------------------------------------------------------------------------

@@ -171,8 +171,8 @@ def test_a_column_with_an_unusual_name(tmp_path: Path) -> None:
         ("name,title\nx,y\n", r"c: the catalogue has no column of ids.*it has name, title"),
         ('{"name": "x"}\n', "c:1: the catalogue has no column of ids.*it has name"),
         ('{"id": "x"}\n{"pid": "x"}\n{"name": "x"}\n', "c:3: the catalogue has no column of ids"),
-        ('{"id": "x"}\n{"id": null}\n', "c:2: the id of a document in the catalogue is None"),
-        ('{"id": "x"}\n{"id": 1.5}\n', "c:2: the id of a document in the catalogue is 1.5"),
+        ('{"id": "x"}\n{"id": null}\n', "c:2: the id of a document in the catalogue is empty"),
+        ('{"id": "x"}\n{"id": 1.5}\n', "c:2: the id of a document in the catalogue is '1.5'"),
         ('{"id": "x"}\n{"id": \n', "c:2: not JSON"),
         (
             "a\nb\n",
@@ -195,7 +195,7 @@ def test_a_corpus_that_cannot_be_read(tmp_path: Path, text: str, message: str | 
 
 def test_a_corpus_of_something_else_is_refused(tmp_path: Path) -> None:
     for wrong, message in (
-        ([1.5], "documents=: element 1 is 1.5; an id is a text"),
+        ([1.5], "documents=: an id is '1.5' .*, not an id"),
         ([], "^the catalogue has no documents$"),
         (iter(()), "^the catalogue has no documents$"),
         (tmp_path / "none", "no such file"),
