@@ -118,21 +118,18 @@ class MeasuredLog(Source):
     @property
     def notes(self) -> Sequence[str]:
         """What was unusual when the log was read, and users who have several sessions."""
-        return [*self.log.notes, *self._user_notes()]
-
-    def _user_notes(self) -> Iterator[str]:
-        """Yield a warning if an attribute shows dependent sessions and no cluster is set."""
         found = self.log.repeated_users
         if self.log.cluster_by is not None or found is None:
-            return
+            return self.log.notes
         name, sessions = quoted(found[0]), found[1]
-        yield (
+        dependent = (
             f"the attribute '{name}' repeats: {len(sessions):,} of its values have "
             f"{plural(sessions.total(), 'session')}, up to {max(sessions.values()):,} each, so "
             "sessions are not independent, but gates and intervals assume that they are; set "
             f'rankcheck_session_clusters = "{name}", or evaluate_sessions(log, '
             f'clustered="{name}")'
         )
+        return [*self.log.notes, dependent]
 
     def inputs(self, metric: Metric) -> Iterator[tuple[Trails, Sequence[str]]]:
         """Yield the trails of all sessions."""

@@ -61,9 +61,15 @@ def refuse_unusable(name: str, golden: GoldenSet, joined: Joined, conventions: C
             conventions make that an error.
     """
     if not joined.retrieved.any():
+        why = "every ranking is empty: the ranker is broken, not bad"
+        if not joined.is_ranked.any():
+            why = (
+                f"they share no query: the run has {listed(joined.extra, 3) or 'no query'}, the "
+                f"golden set {listed(golden.query_ids, 3)}; are the ids of the same kind, and "
+                "spelled alike?"
+            )
         raise RunError(
-            f"run '{quoted(name)}' cannot be measured on golden set '{quoted(golden.name)}': "
-            f"{_why_empty(golden, joined)}"
+            f"run '{quoted(name)}' cannot be measured on golden set '{quoted(golden.name)}': {why}"
         )
     ranked = {each.lstrip("0") for each in joined.extra if each.isdecimal()}
     lost = [each for each in joined.missing if each.isdecimal() and each.lstrip("0") in ranked]
@@ -83,16 +89,6 @@ def refuse_unusable(name: str, golden: GoldenSet, joined: Joined, conventions: C
                 f"{len(query_ids):,}: {listed(query_ids)}; fix the run, or use the conventions "
                 "missing='empty' and extra='ignore'"
             )
-
-
-def _why_empty(golden: GoldenSet, joined: Joined) -> str:
-    """Return why no judged query has a ranked document."""
-    if joined.is_ranked.any():
-        return "every ranking is empty: the ranker is broken, not bad"
-    return (
-        f"they share no query: the run has {listed(joined.extra, 3) or 'no query'}, the golden "
-        f"set {listed(golden.query_ids, 3)}; are the ids of the same kind, and spelled alike?"
-    )
 
 
 @dataclass(frozen=True, slots=True)
