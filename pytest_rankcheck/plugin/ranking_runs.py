@@ -62,7 +62,7 @@ def ranked(
         if not hasattr(session.config, "workerinput") or origin.inputs.is_sealed(golden.name):
             runs.append(compute())
         else:
-            from pytest_rankcheck.rankers.shared_run import run_computed_once
+            from pytest_rankcheck.rankers.kept_answers import run_computed_once
 
             key = f"{origin.fixture} {number} {golden.name} {golden.visible_fingerprint}"
             runs.append(run_computed_once(shared, key, compute))

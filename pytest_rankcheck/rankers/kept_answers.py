@@ -1,24 +1,26 @@
-"""Ranking that can be interrupted: answers are kept in a folder and not requested again."""
+"""What was ranked, kept in files: answers of an interrupted ranking, and a run for all workers."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from filelock import Timeout
+from filelock import FileLock, Timeout
 
 from pytest_rankcheck.errors import ConfigurationError, RunError, plural, quoted
-from pytest_rankcheck.files.whole_files import locked_folder
+from pytest_rankcheck.files.whole_files import locked_folder, write_whole
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.rankers.adapter_protocol import Adapter, OnAnswer, QueryAnswer, RankingTask
 from pytest_rankcheck.rankers.ranking import Ranking
 from pytest_rankcheck.rankers.ranking_forms import ScoredDocuments
+from pytest_rankcheck.rankers.run import Run
 
 _FILE = "answers.jsonl"
 _REMEDY = "delete the folder to rank again"
@@ -171,3 +173,41 @@ def _answer(entry: Mapping[str, Any]) -> QueryAnswer:
         value = Ranking(docs, None if scores is None else tuple(scores), entry["texts"])
     numbers = float(entry["seconds"]), int(entry["batch"])
     return QueryAnswer(Query(entry["query"]), value, None, *numbers)
+
+
+def run_computed_once(folder: Path, key: str, compute: Callable[[], Run]) -> Run:
+    """Return the run that ``compute`` returns, computed by one process only.
+
+    Only one process computes at a time, whatever the run. If it dies, its lock is released.
+
+    Args:
+        folder: a folder that all processes share.
+        key: identifies the run; each key is computed once.
+        compute: computes the run. If it raises, nothing is stored and the next process tries.
+    """
+    digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+    file = folder / f"rankcheck-run-{digest}.json"
+    with FileLock(folder / "rankcheck-runs.lock"):
+        if file.exists():
+            return _run_of(file.read_text("utf-8"))
+        run = compute()
+        write_whole(file, _text_of(run))
+        return run
+
+
+def _text_of(run: Run) -> str:
+    rankings = {
+        query_id: (ranking.doc_ids, ranking.scores) for query_id, ranking in run.rankings().items()
+    }
+    names = ["name", "depth", "ties", "duplicates", "seconds", "notes"]
+    names += ["concurrency", "largest_batch", "failed", "texts"]
+    return json.dumps({"rankings": rankings, **{name: getattr(run, name) for name in names}})
+
+
+def _run_of(text: str) -> Run:
+    details = json.loads(text)
+    rankings = {
+        query_id: Ranking(tuple(doc_ids), None if scores is None else tuple(scores))
+        for query_id, (doc_ids, scores) in details.pop("rankings").items()
+    }
+    return Run(rankings, **details)

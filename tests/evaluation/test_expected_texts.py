@@ -28,7 +28,7 @@ from pytest_rankcheck import (
     rankers,
 )
 from pytest_rankcheck.golden.expected_text import Passage
-from pytest_rankcheck.rankers.shared_run import run_computed_once
+from pytest_rankcheck.rankers.kept_answers import run_computed_once
 
 BATTERY, CHARGE = "The battery lasts ten hours", "it charges in one hour"
 CHUNKS = {"c1": "Buy it now.", "c2": f"Yes: {BATTERY}.", "c3": f"{BATTERY}!", "c4": CHARGE.upper()}

@@ -38,7 +38,7 @@ NOT_NEEDED = [
     *("comparison.query_planning", "comparison.unjudged_documents"),
     *("evaluation.run_documents", "golden.documents"),
     *("metrics.families.catalogue", "metrics.families.shown_documents"),
-    *("plugin.lint_items", "rankers.adapters", "rankers.shared_run"),
+    *("plugin.lint_items", "rankers.adapters", "rankers.kept_answers"),
     *("explanation.gate_numbers", "reports.html_report", "reports.report_data"),
     *("reports.text.blocked_text", "reports.text.evidence_text", "reports.text.branch_notes"),
     *("reports.text.failure_text", "reports.text.metrics_text", "reports.text.verdict_notes"),

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from pytest_rankcheck import Run
-from pytest_rankcheck.rankers.shared_run import run_computed_once
+from pytest_rankcheck.rankers.kept_answers import run_computed_once
 
 WORKER = """
     import os, sys, time
     from pathlib import Path
     from pytest_rankcheck import Run
-    from pytest_rankcheck.rankers.shared_run import run_computed_once
+    from pytest_rankcheck.rankers.kept_answers import run_computed_once
 
     folder, name, together = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 
