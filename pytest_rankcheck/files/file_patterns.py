@@ -104,8 +104,6 @@ def files_of_parts(path: Path, error: type[RankcheckError]) -> list[Path]:
         error: there are no parts, one is empty, or the job that writes them has not finished.
     """
     roots = [path] if path.is_dir() else _matching_paths(path)
-    if not roots:
-        raise error(f"no file matches '{quoted(path, 300)}'; correct the pattern, or give a folder")
     is_folder = path.is_dir()
     named = takewhile(lambda part: is_folder or set("*?[").isdisjoint(part), path.parts)
     base, files = Path(*named), dict[Path, None]()
@@ -121,7 +119,7 @@ def files_of_parts(path: Path, error: type[RankcheckError]) -> list[Path]:
             files[entry] = None
     if not files:
         raise error(
-            f"{path} has no parts; files and folders whose names begin with _ or . do not count"
+            f"no parts match '{quoted(path, 300)}'; names that begin with _ or . do not count"
         )
     for file in files:
         with failures_named(file, error):

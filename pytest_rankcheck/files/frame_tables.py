@@ -214,8 +214,6 @@ def scan_of(path: Path, error: type[RankcheckError]) -> tuple[pl.LazyFrame, pl.S
     with failures_of_library(str(path), error, "cannot be read as Parquet"):
         table = pl.scan_parquet(path)
         columns = table.collect_schema()
-    if not columns:
-        raise error(f"{path}: the Parquet file has no columns")
     return table, columns
 
 

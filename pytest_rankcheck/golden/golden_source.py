@@ -94,7 +94,7 @@ class GradeReader:
             grades = {} if grades is None else {None: grades}
         self._grades: dict[object, float] = {}
         for code, grade in grades.items():
-            self._grades[_code(code)] = _checked_grade(code, grade)
+            self._grades[_code(code)] = _checked_grade(grade)
 
     def grade(self, value: object) -> float | None:
         """Return the grade for a value; None if it is not a grade (see `refusal`)."""
@@ -130,14 +130,10 @@ def _code(code: object) -> object:
     return number
 
 
-def _checked_grade(code: object, grade: object) -> float:
+def _checked_grade(grade: object) -> float:
     number = _grade_of(grade)
     if number is None or isinstance(grade, str):
-        mapped = "" if code is None else f"{quoted(repr(code), 60)} is mapped to "
-        raise GoldenSetError(
-            f"grades: {mapped}{quoted(repr(grade), 60)}, not {'to ' if mapped else ''}a finite "
-            "number"
-        )
+        raise GoldenSetError(f"grades: {quoted(repr(grade), 60)} is not a finite number")
     return number
 
 

@@ -323,13 +323,11 @@ class _ExtraColumns:
         self, name: str, cells: Sequence[object], rows: Sequence[int], query_id: str
     ) -> GoldenSetError:
         """Return the error about an attribute with different cells within a query."""
-        first = rows[0]
-        other = next(row for row in rows if cells[row] != cells[first])
-        places = [self._builder.places.shown(self._numbers[row]) for row in (first, other)]
+        other = next(row for row in rows if cells[row] != cells[rows[0]])
         return GoldenSetError(
-            f"{places[1]}: column '{quoted(name)}' is {_shown(cells[other])} for query "
-            f"'{quoted(query_id)}', but {_shown(cells[first])} at {places[0]}; an attribute has "
-            "one value for each query; correct a cell"
+            f"{self._builder.places.shown(self._numbers[other])}: column '{quoted(name)}' has "
+            f"another value than before for query '{quoted(query_id)}'; an attribute has one value "
+            "for each query; correct a cell"
         )
 
     def _set_attributes(self, columns: Mapping[str, Sequence[object]]) -> None:
@@ -371,10 +369,6 @@ def _plain(cell: object) -> object:
         return cell or None
     value = plain_value(cell)
     return None if value == "" else value
-
-
-def _shown(cell: object) -> str:
-    return "empty" if cell is None else f"'{quoted(cell, 40)}'"
 
 
 def _as_booleans_or_texts(cells: Sequence[object]) -> Sequence[object]:

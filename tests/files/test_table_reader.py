@@ -325,12 +325,6 @@ def test_only_the_wanted_columns_are_loaded(tmp_path: Path) -> None:
 # --- damaged and unusual files -------------------------------------------------------------------
 
 
-def test_a_table_without_columns(tmp_path: Path) -> None:
-    pl.DataFrame().write_parquet(tmp_path / "t.parquet")
-    with pytest.raises(RunError, match=r"t.parquet: the Parquet file has no columns"):
-        read_table(tmp_path / "t.parquet", RunError)
-
-
 def test_a_damaged_file_is_an_error_that_names_it(tmp_path: Path) -> None:
     path = file_of([("q", number, 0.5, "title") for number in range(50)], tmp_path, "parquet")
     raw = path.read_bytes()

@@ -199,7 +199,7 @@ def test_a_corpus_of_something_else_is_refused(tmp_path: Path) -> None:
         ([], "^the catalogue has no documents$"),
         (iter(()), "^the catalogue has no documents$"),
         (tmp_path / "none", "no such file"),
-        (tmp_path, "has no parts"),
+        (tmp_path, "no parts match"),
     ):
         with pytest.raises(GoldenSetError, match=message):
             findings(judged("1"), wrong)

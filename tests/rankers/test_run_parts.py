@@ -149,7 +149,7 @@ WRONG: list[tuple[str, str, bytes | str | int, str]] = [
     ("trec", "part-1.trec", -20, r"part-1\.trec:\d+: "),
     ("csv", "part-1.csv", b"", r"part-1\.csv is empty: was it written to the end\?"),
     ("csv", "_temporary", b"", "the job that writes it has not finished: _temporary still exists"),
-    ("", "_SUCCESS", b"", "has no parts; files and folders whose names begin"),
+    ("", "_SUCCESS", b"", "no parts match .*; names that begin with _ or"),
     ("jsonl", "part-9.jsonl", "part-0.jsonl", r"part-9\.jsonl:1: duplicate query 'q0'"),
     ("csv", "part-9.csv", "part-0.csv", r"query 'q0': document 'd\d' is ranked twice"),
 ]
@@ -174,7 +174,7 @@ def test_wrong_parts_are_one_clear_error(tmp_path: Path) -> None:
 
 
 def test_patterns_match_files_and_folders(folder: Path) -> None:
-    with pytest.raises(RunError, match=r"no file matches '.*part-\*\.csv'"):
+    with pytest.raises(RunError, match=r"no parts match '.*part-\*\.csv'"):
         Run.load(folder / "part-*.csv")
     save_parts(folder, "csv")
     (folder / "more").mkdir()
