@@ -186,11 +186,6 @@ def add_expectation(
         known: the queries of the golden set.
         where: the place of the expectation, for messages.
     """
-    if not isinstance(new, Expectation):
-        raise GoldenSetError(
-            f"{where}: {quoted(repr(new), 60)} is not an Expectation, such as "
-            'Expectation.in_top(3, "d1", query="q1")'
-        )
     if new.query not in known:
         raise GoldenSetError(
             f"{where}: {new} is expected of the unknown query "

@@ -88,9 +88,7 @@ def loaded(name: str) -> Any:
     """Return the ir_datasets dataset with this name."""
     try:
         ir_datasets = import_module("ir_datasets")
-    except ModuleNotFoundError as missing:
-        if missing.name != "ir_datasets":
-            raise
+    except ModuleNotFoundError:
         raise GoldenSetError(
             f"reading the dataset '{quoted(name)}' needs ir_datasets: {install('datasets')}"
         ) from None

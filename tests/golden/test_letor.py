@@ -58,12 +58,12 @@ def test_the_sizes_of_queries_can_be_in_a_file_beside_it(file: Path, ending: str
     assert golden.grades("2") == {"3": 2}
     sizes.write_text("2\n")
     with pytest.raises(
-        GoldenSetError, match=rf"rank\.test:3: row 3, but rank.test.{ending} covers 2 r"
+        GoldenSetError, match=rf"rank.test.{ending} covers 2 rows, but there are 3; is one"
     ):
         GoldenSet.load(file)
     sizes.write_text("2\n2\n")
     with pytest.raises(
-        GoldenSetError, match=rf"{ending} covers 4 rows, but there are 3; is the file"
+        GoldenSetError, match=rf"{ending} covers 4 rows, but there are 3; is one of the file"
     ):
         GoldenSet.load(file)
     sizes.write_text("2\nx\n")

@@ -57,8 +57,7 @@ def read(source: Source) -> Contents:
         if query_id is None:
             queries = queries or _queries_beside(beside, where)
             if rows > len(queries):
-                covered = plural(len(queries), "row")
-                raise GoldenSetError(f"{where}: row {rows:,}, but {beside.name} covers {covered}")
+                continue  # counted for the error
             query_id = queries[rows - 1]
         named = _NAMED_DOCUMENT.search(comment)
         doc = named[1] if named else next(iter(comment.split()), str(rows))
@@ -72,10 +71,10 @@ def read(source: Source) -> Contents:
         candidates.add(query_id, doc, features)
         builder.see_query(Query(query_id), number)
         builder.add_judgment(query_id, doc, grade, number)
-    if len(queries) > rows:
+    if queries and len(queries) != rows:
         raise GoldenSetError(
-            f"{beside} covers {plural(len(queries), 'row')}, but there are {rows:,}; is the file "
-            "truncated?"
+            f"{beside} covers {plural(len(queries), 'row')}, but there are {rows:,}; is one of the "
+            "files truncated?"
         )
     builder.candidates = candidates.built()
     for query_id in builder.queries:
