@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeVar
 from pytest_rankcheck.errors import RankcheckError
 from pytest_rankcheck.files.delimited_tables import DelimitedTable, table_of, table_text
 from pytest_rankcheck.files.file_patterns import are_parts, files_of_parts
-from pytest_rankcheck.files.format_registry import Format
+from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.frame_tables import (
     failures_of_library,
     frames_of_scan,
@@ -30,12 +30,11 @@ from pytest_rankcheck.files.frame_tables import (
 from pytest_rankcheck.files.json_files import table_of_json, table_of_rows
 from pytest_rankcheck.files.packed_files import first_bytes, polars_should_read
 from pytest_rankcheck.files.table_batches import Batch, Table, batches_of_rows
-from pytest_rankcheck.files.text_files import Numbering, OnBroken, begins_json, first_line
+from pytest_rankcheck.files.text_files import Numbering, OnBroken
 from pytest_rankcheck.files.whole_files import write_whole
 
 TableKind = Literal["delimited", "JSON", "Parquet"]
 
-_START_BYTES = 16
 _KEYED_BYTES = 1 << 16
 _KEY = re.compile(r'"([^"\\]+)"\s*:|(?:^[\s-]*|[{,]\s*)([\w-]+):(?:\s|$)', re.MULTILINE)
 """A key of JSON or YAML."""
@@ -91,10 +90,10 @@ def column_names(path: Path) -> list[str]:
 
 def kind_of_table(path: Path, error: type[RankcheckError]) -> TableKind:
     """Return the kind of a file by its content; text is separated text or JSON."""
-    start = first_bytes(path, _START_BYTES, error)
-    if is_parquet(start):
+    sample = FileSample(path, error)
+    if is_parquet(sample.start):
         return "Parquet"
-    return "JSON" if begins_json(first_line(path, error)[1]) else "delimited"
+    return "JSON" if sample.is_json else "delimited"
 
 
 def _table_of_text(path: Path, text: DelimitedTable, error: type[RankcheckError]) -> Table:

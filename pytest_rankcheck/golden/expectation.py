@@ -92,10 +92,6 @@ class Expectation:
         for doc_id in ids:
             if ids.count(doc_id) > 1:
                 raise GoldenSetError(f"{self.kind}: duplicate document '{quoted(doc_id)}'")
-        if self.kind == "in_top" and self.k is not None and len(self.documents) > self.k:
-            raise GoldenSetError(
-                f"in_top: {len(self.documents)} documents cannot all be in the top {self.k}"
-            )
 
     @classmethod
     def in_top(cls, k: int, *documents: str, query: str, **marks: Unpack[Marks]) -> Expectation:
@@ -108,8 +104,7 @@ class Expectation:
             marks: ``reason``, ``known_failure``, ``severity`` or ``known_rank``: see the fields.
 
         Raises:
-            GoldenSetError: no document is named, one is duplicated, or there are more than ``k``;
-                or ``known_rank`` is invalid.
+            GoldenSetError: no document is named, one is duplicated, or ``known_rank`` is invalid.
         """
         return cls(query, "in_top", document_ids(documents, "in_top"), k=k, **marks)
 
