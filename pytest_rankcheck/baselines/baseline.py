@@ -30,7 +30,7 @@ class Baseline(CheckedTest):
 
         Raises:
             ConfigurationError: the record is written, and the declared world cannot be read.
-            BaselineError: the record is written, and the ranker failed on a query.
+            BaselineError: the record would need a line for a query on which the ranker failed.
         """
         if self._branch is not None and self.all_checks:
             dropped = [

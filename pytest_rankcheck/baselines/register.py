@@ -14,9 +14,10 @@ from pytest_rankcheck.baselines.families import Family, next_families
 from pytest_rankcheck.baselines.metric_check import Assertion, MetricAssertion
 from pytest_rankcheck.baselines.record import TOP, Record
 from pytest_rankcheck.baselines.recorded_queries import RecordedQueries
-from pytest_rankcheck.baselines.succession import looser_limits
+from pytest_rankcheck.baselines.succession import looser_limits, manner_changes
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 from pytest_rankcheck.comparison.comparison import Comparison, compare
+from pytest_rankcheck.comparison.measurement import QueryOverlap
 from pytest_rankcheck.errors import BaselineError, listed, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.configured_gates import ConfiguredGates
@@ -72,21 +73,16 @@ def next_record(
         world: what was ranked with.
 
     Raises:
-        BaselineError: the ranker failed on a query.
+        BaselineError: the ranker failed on a query without a recorded line to keep.
     """
-    if evaluation.failed:
-        failed, why = [*evaluation.failed], next(iter(evaluation.failed.values()))
-        raise BaselineError(
-            f"the baseline cannot be written: the ranker failed on {listed(failed)} "
-            f"({quoted(why, 200)}). Run the test again once the ranker answers; rankcheck_retries "
-            "asks it again"
-        )
     measured = replace(
         _measured(evaluation, assertions, defaults, None if is_approved else before),
         test=test,
         world=dict(sorted((world or {}).items())),
         approvals=before.approvals if before else (),
     )
+    if evaluation.failed:
+        measured = replace(measured, queries=_with_lines_of_failed(before, evaluation, measured))
     if before is None:
         return measured
     if is_approved:
@@ -185,6 +181,30 @@ def _adds_only_what_decides(before: Record, after: Record) -> bool:
     queries = replace(after.queries, clusters=before.queries.clusters)
     then = replace(after, assertions=(), failures=None, queries=queries)
     return not before.assertions and then == before
+
+
+def _with_lines_of_failed(
+    before: Record | None, evaluation: Evaluation, measured: Record
+) -> RecordedQueries:
+    """Return what was measured, with the recorded lines of the queries that failed.
+
+    Raises:
+        BaselineError: a failed query has no recorded line that is comparable and complete.
+    """
+    lost = list(evaluation.failed)
+    if before is not None and not any(manner_changes(before, evaluation)):
+        unchanged = set(QueryOverlap(evaluation, before).query_ids)
+        if before.queries.by_line.keys() >= measured.metrics.keys():
+            lost = [query_id for query_id in lost if query_id not in unchanged]
+    if before is None or lost:
+        raise BaselineError(
+            f"the baseline cannot be written: the ranker failed on {listed(lost)}, for which "
+            "there are no earlier values of all metrics to keep "
+            f"({quoted(evaluation.failed[lost[0]], 200)}). "
+            "Run the test again once the ranker answers; rankcheck_retries asks it again"
+        )
+    failed = tuple(evaluation.failed)
+    return _with_earlier(measured, before, measured.metrics, failed, failed)
 
 
 def _with_earlier(

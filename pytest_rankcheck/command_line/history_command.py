@@ -18,6 +18,7 @@ from pytest_rankcheck.files.whole_files import write_whole
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.remedies import fetch_history
 from pytest_rankcheck.reports.history_report import (
+    history_json,
     history_lines,
     nightly_means,
     page_of,
@@ -47,6 +48,7 @@ def add_history_command(commands: Commands) -> None:
         help="JSON reports of what ran, such as 'nightly/*.json', to draw as points",
     )
     history.add_argument("--html", type=Path, metavar="FILE", help="write a page with charts")
+    history.add_argument("--json", type=Path, metavar="FILE", help="write all points as JSON")
     history.set_defaults(run=_history)
 
 
@@ -72,6 +74,8 @@ def _history(chosen: argparse.Namespace) -> int:
         print(f"this is a shallow clone, so older commits are missing; {fetch_history(remote)}")
     if chosen.html is not None:
         write_whole(chosen.html, page_of(shown, nightly))
+    if chosen.json is not None:
+        write_whole(chosen.json, history_json(shown))
     return PASSED
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -123,10 +124,10 @@ class RunDocuments:
                 f"{interactions.name}, which has no user '{quoted(query_ids[0])}', for example: "
                 "the id of a query must be that of its user"
             )
-        if unknown := int((users < 0).sum()):
-            count = f"{unknown:,} of {plural(len(users), 'query', 'queries')}"
-            text = f"{count} not among the users of {interactions.name}"
-            self._notes[text] = are_many(unknown, len(users))
+        if unknown := [*compress(query_ids, users < 0)]:
+            count = f"{len(unknown):,} of {plural(len(users), 'query', 'queries')}"
+            text = f"{count} not among the users of {interactions.name}: {listed(unknown)}"
+            self._notes[text] = are_many(len(unknown), len(users))
         return interactions.seen(users, self.doc_ids, documents)
 
     def values(self, attribute: str) -> Sequence[object]:

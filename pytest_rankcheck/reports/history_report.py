@@ -1,9 +1,10 @@
-"""The history of records: for a terminal, and as one HTML page with a chart for each metric."""
+"""The history of records: for a terminal, as JSON, and as one HTML page with charts."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -132,6 +133,19 @@ def nightly_means(reports: Iterable[Path]) -> NightlyMeans:
                     (report["created"], gate["now"])
                 )
     return {key: sorted(means) for key, means in found.items()}
+
+
+def history_json(shown: Iterable[RecordHistory]) -> str:
+    """Return the points of all records as JSON, one object for each; an unknown mean is null."""
+    import pandas as pd
+
+    points = [
+        {"file": each.path, "is_gone": each.is_gone, **asdict(point)}
+        | {"query": point.query and point.query._asdict()}
+        for each in shown
+        for point in each.points
+    ]
+    return f"{pd.DataFrame(points).to_json(orient='records', indent=1)}\n"
 
 
 def page_of(shown: Iterable[RecordHistory], nightly: NightlyMeans) -> str:

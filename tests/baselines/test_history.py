@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from pytest_rankcheck import GoldenSet, Metric, Run, evaluate
@@ -307,6 +308,20 @@ def report(created: str, now: float) -> str:
             "gates": [gate, of_slice],
         }
     )
+
+
+def test_all_points_are_json_and_an_unknown_value_is_null(fallen: Repository) -> None:
+    assert main(["history", "--query", "q0", "--json", "all.json"]) == 0
+    points = json.loads(Path("all.json").read_text())
+    assert [each["means"]["RR"] for each in points] == [1, 0.6875, 0.75]
+    assert [each["commit"]["author"] for each in points] == ["Ada"] * 3
+    assert points[0]["query"]["top"][0] == "good"
+    version = record([1, 1, 1, 1])
+    values = {"RR": np.array([np.nan, 1.0, 1.0, 1.0])}
+    text = replace(version, queries=replace(version.queries, values=values)).text
+    fallen.commit({FILE: text})
+    assert main(["history", "--query", "q0", "--json", "all.json"]) == 0
+    assert json.loads(Path("all.json").read_text())[-1]["query"]["values"] == {"RR": None}
 
 
 def test_reports_are_points_in_both_formats(

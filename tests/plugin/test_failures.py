@@ -41,6 +41,11 @@ class FlakyProject(Project):
         text = (self.path / "pyproject.toml").read_text("utf-8")
         self.write("pyproject.toml", text.replace('rankcheck_ranker = "engine:search"\n', ""))
 
+    def line(self, query: int) -> dict[str, object]:
+        """Return the line of a query in the record."""
+        lines = json.loads((self.path / RECORD).read_text("utf-8"))["queries"]
+        return next(line for line in lines if line["id"] == f"q{query:03}")
+
 
 @pytest.fixture
 def flaky(project: Project) -> FlakyProject:
@@ -87,20 +92,37 @@ def test_a_share_is_of_all_queries_and_rounded_down(flaky: FlakyProject) -> None
     assert "failed on 2 of 80 queries (1 may fail)" in text_of(flaky.run())
 
 
+def test_an_update_keeps_the_recorded_lines(flaky: FlakyProject) -> None:
+    """Whether it raises, keeps, or an approval writes everything anew."""
+    before = flaky.line(4), flaky.line(5)
+    flaky.fail(4)
+    flaky.rank({})
+    flaky.run("--snapshot-update").assert_outcomes(passed=2)
+    assert flaky.line(4) == before[0]
+    assert flaky.line(5) != before[1]
+    flaky.fail(4, 5)
+    flaky.rank({6: 3})
+    flaky.run("--rankcheck-approve", "faster").assert_outcomes(passed=2)
+    assert (flaky.line(4), flaky.line(5)["values"]) == (before[0], {"RR": 1.0})
+    assert flaky.line(6)["values"] == {"RR": 0.333333}
+    flaky.fail()
+    flaky.run().assert_outcomes(passed=2)
+
+
 @pytest.mark.parametrize("option", [("--snapshot-update",), ("--rankcheck-approve", "why")])
-def test_nothing_is_recorded_if_a_query_failed(
+def test_an_update_is_refused_where_there_is_no_line(
     flaky: FlakyProject, option: tuple[str, ...]
 ) -> None:
     text = (flaky.path / RECORD).read_text("utf-8")
-    flaky.fail(3)
-    flaky.rank({})
+    flaky.golden(flaky.queries(81))
+    flaky.fail(3, 80)
     result = flaky.run(*option)
     result.assert_outcomes(passed=1, failed=1)
-    why = "the baseline cannot be written: the ranker failed on q003 (TimeoutError"
-    assert why in text_of(result)
+    assert "baseline cannot be written: the ranker failed on q080" in text_of(result)
     assert (flaky.path / RECORD).read_text("utf-8") == text
+    flaky.golden(flaky.queries())
     (flaky.path / RECORD).unlink()
-    assert why in text_of(flaky.run(*option))
+    assert "failed on q003, for which there are no earlier values" in text_of(flaky.run(*option))
     assert not (flaky.path / RECORD).exists()
 
 
@@ -115,5 +137,4 @@ def test_seconds_are_shown_but_never_recorded(flaky: FlakyProject) -> None:
     result = flaky.run("--snapshot-update")
     result.assert_outcomes(passed=3)
     assert "Seconds(q=0.95)" in text_of(result)
-    record = json.loads((flaky.path / RECORD).read_text("utf-8"))
-    assert set(record["metrics"]) == {"RR", "R@10"}
+    assert flaky.line(3)["values"] == {"RR": 1.0, "R@10": 1.0}
