@@ -84,12 +84,6 @@ def _maker(given: object) -> Callable[[], object]:
     )
 
 
-def _workers(executor: Executor) -> int:
-    """Return how many chunks an executor can rank at the same time; 1 if it does not say."""
-    counts = (getattr(executor, name, None) for name in ("num_workers", "_max_workers"))
-    return next((count for count in counts if isinstance(count, int)), 1)  # mpi4py; others
-
-
 def _process_pool(count: int | None) -> Executor:
     """Return a pool that spawns its processes: a fork of a process with threads can deadlock.
 
@@ -134,8 +128,6 @@ class ExecutorRanker(Adapter):
         self._token = adapter.token if isinstance(adapter, NamedRanker) else uuid.uuid4().hex
         self._executor = executor
         self._chunk = chunk
-        self.workers = 1
-        """How many chunks are ranked at the same time, as far as the executor says."""
 
     def ask(self, task: RankingTask, on_answer: OnAnswer) -> None:
         """Send chunks of queries until every query is answered or has failed.
@@ -153,7 +145,6 @@ class ExecutorRanker(Adapter):
         ids, size = task.golden.query_ids, self._chunk
         sent: dict[Future[list[QueryAnswer]], Sequence[str]] = {}
         with _opened(self._executor) as executor:
-            self.workers = _workers(executor)
             try:
                 for chunk in (ids[start : start + size] for start in range(0, len(ids), size)):
                     part = replace(task, golden=task.golden.for_ranker(chunk))

@@ -200,7 +200,7 @@ def _text_of(run: Run) -> str:
         query_id: (ranking.doc_ids, ranking.scores) for query_id, ranking in run.rankings().items()
     }
     names = ["name", "depth", "ties", "duplicates", "seconds", "notes"]
-    names += ["concurrency", "largest_batch", "failed", "texts"]
+    names += ["largest_batch", "failed", "texts"]
     return json.dumps({"rankings": rankings, **{name: getattr(run, name) for name in names}})
 
 

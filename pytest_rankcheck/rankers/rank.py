@@ -165,11 +165,10 @@ def ranked_as(
     """
     adapter = _adapter_of(ranker, is_sent=execution.executor is not None)
     name = ranker if isinstance(ranker, str) else specification_of(ranker) or adapter.name
-    at_once, elsewhere = task.concurrency if adapter.is_async else 1, None
     if execution.executor is not None:
         from pytest_rankcheck.rankers.executor_ranker import ExecutorRanker
 
-        adapter = elsewhere = ExecutorRanker(adapter, execution.executor, execution.chunk)
+        adapter = ExecutorRanker(adapter, execution.executor, execution.chunk)
     delete: Callable[[], None] | None = None
     if execution.resume is not None:
         from pytest_rankcheck.rankers.kept_answers import ResumedRanker
@@ -194,7 +193,7 @@ def ranked_as(
         raise RankerError(f"ranker '{quoted(attempt.run.name)}': {attempt.problem}")
     if delete is not None:
         execution.when_complete(delete)
-    return attempt.run.with_facts(concurrency=elsewhere.workers if elsewhere else at_once)
+    return attempt.run
 
 
 def _adapter_of(ranker: object, *, is_sent: bool) -> Adapter:

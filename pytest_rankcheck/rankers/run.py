@@ -59,7 +59,6 @@ class Run:
         ties: Ties = "doc_id",
         duplicates: Duplicates = "error",
         seconds: Mapping[str, float] | None = None,
-        concurrency: int | None = None,
         largest_batch: int = 1,
         failed: Mapping[str, str] | None = None,
         asked: str | None = None,
@@ -76,8 +75,6 @@ class Run:
         self.duplicates: Duplicates = duplicates
         self.seconds: Mapping[str, float] = dict(seconds or {})
         """How long each query took to rank, in seconds; empty if unknown."""
-        self.concurrency = concurrency
-        """How many queries were ranked at the same time; None if unknown."""
         self.largest_batch = largest_batch
         """How many queries were ranked together at most; their seconds are then shares."""
         self.failed: Mapping[str, str] = failed or {}

@@ -1,7 +1,6 @@
 """``Seconds``: how long a ranker takes, as a quantile with its interval, and where it is refused."""
 
 import math
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -40,7 +39,7 @@ def timed(seconds: dict[str, float], failed: tuple[str, ...] = ()) -> Evaluation
     """Return an evaluation whose run took as long as given, in this order."""
     rankings = {query_id: ["d"] for query_id in seconds}
     failures = dict.fromkeys(failed, "TimeoutError")
-    run = Run(rankings, name="timed", seconds=seconds, concurrency=8, failed=failures)
+    run = Run(rankings, name="timed", seconds=seconds, failed=failures)
     return evaluate(run, golden_of(sorted(seconds)))
 
 
@@ -151,18 +150,6 @@ def test_no_interval_with_weights() -> None:
     evaluation = evaluate(rank(lambda text: ["d"], golden), golden)
     with pytest.raises(AssertionError, match=r"^Seconds\(q=0.5\) is \d.\d+ on golden set"):
         assert_at_most(evaluation, "Seconds(q=0.5)", 0.0)
-
-
-def test_the_concurrency_is_that_of_the_ranker() -> None:
-    golden = golden_of(["a", "b"])
-
-    async def search(text: str) -> list[str]:
-        return ["d"]
-
-    assert rank(search, golden, concurrency=5).concurrency == 5
-    assert rank(lambda text: ["d"], golden, concurrency=5).concurrency == 1
-    with ThreadPoolExecutor(3) as pool:
-        assert rank(lambda text: ["d"], golden, executor=pool).concurrency == 3
 
 
 # --- refused ---------------------------------------------------------------------------------
