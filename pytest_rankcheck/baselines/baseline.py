@@ -45,7 +45,7 @@ class Baseline(CheckedTest):
                 why = "; ".join(change.text for change in dropped)
                 self.file.refuse(why)
                 return why
-        if self.all_checks and self.mode.may_create:
+        if self.all_checks and self.mode.update:
             _ = self.world  # asked for now: fixtures are gone when the record is written
             if self.evaluation is not None and self.evaluation.failed:
                 self._settlement()  # refused now, not when the test has passed
@@ -63,7 +63,7 @@ class Baseline(CheckedTest):
         """
         if not self.all_checks:
             return None
-        if not self.mode.may_create:
+        if not self.mode.update:
             self.file.keep()
             return Settlement(Action.LEAVE, raised=self.raised_record)
         with self.file.store.locked():

@@ -163,11 +163,6 @@ class BaselineFile:
         )
 
     @property
-    def has_moved(self) -> bool:
-        """Whether the reference has changed the record since this branch diverged."""
-        return self.reference is not None and self.reference.has_moved(self.path)
-
-    @property
     def merged_approvals(self) -> int:
         """How many of the first approvals are merged, that is, in the approved record."""
         merged = readable_record(self._committed_text)

@@ -31,15 +31,8 @@ class Mode:
     """What this test session may do to baselines."""
 
     update: bool = False
-    new_only: bool = False
-    """Only baselines that do not exist yet may be written."""
     approval: str | None = None
     """The reason why baselines may be lowered; it implies an update."""
-
-    @property
-    def may_create(self) -> bool:
-        """Whether a baseline that does not exist may be written."""
-        return self.update or self.new_only
 
 
 class Verb(StrEnum):
@@ -104,7 +97,7 @@ class State(NamedTuple):
         """Return whether it blocks a test in a test session."""
         if self.block.verb is not Verb.UPDATE:
             return True
-        return not (mode.may_create if self.block is Block.NO_RECORD else mode.update)
+        return not mode.update
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

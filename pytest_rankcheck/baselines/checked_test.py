@@ -261,7 +261,7 @@ class CheckedTest:
         if self.file.is_behind:
             return BranchRecord(approved, is_behind=True)
         branch = BranchRecord.of(approved, self.file.working_record, self.loosened)
-        if branch.problems and self.file.has_moved:
+        if branch.problems and self.reference and self.reference.has_moved(self.path):
             return replace(branch, problems=(BEHIND, *branch.problems))
         return branch
 

@@ -152,11 +152,6 @@ def raisable(checks: Sequence[Check]) -> frozenset[Metric]:
     return frozenset(check.metric for check in of_metrics if check.is_better and not is_lower)
 
 
-def wanted_runs(checks: Sequence[Check]) -> int:
-    """Return how many runs an update needs to raise the record; 0: it has enough."""
-    return max((check.wanted_runs for check in checks), default=0)
-
-
 def is_raise(before: Record, after: Record) -> bool:
     """Return whether a record may raise another: no approved mean is lower.
 

@@ -139,15 +139,12 @@ class SnapshotStore:
     """
 
     def __init__(self, item: pytest.Item, path: Path, mode: Mode) -> None:
-        options: dict[str, Any] = {"update_snapshots": mode.update}
-        if mode.new_only:  # older versions do not know it
-            options["update_new_snapshots_only"] = True
-        self._may_write = mode.may_create
+        self._may_write = mode.update
         self._assertion = SnapshotAssertion(
             session=syrupy_session(item.config),
             extension_class=BaselineExtension,
             test_location=_Location(item, path),
-            **options,
+            update_snapshots=mode.update,
         )
         self.path = path
         self.shown_path = str(path)

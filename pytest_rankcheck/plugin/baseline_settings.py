@@ -85,7 +85,7 @@ class BaselineSettings:
 
         chosen = self._config.stash[CONFIG]
         is_update = chosen.update or chosen.approval is not None
-        return Mode(is_update, chosen.new_only, chosen.approval)
+        return Mode(is_update, chosen.approval)
 
     @property
     def unrun(self) -> str:

@@ -90,7 +90,6 @@ def read_configuration(config: pytest.Config) -> Config:
         step_summary=Path(summary) if summary else None,
         reports=reports,
         update=given.has("--snapshot-update"),
-        new_only=given.has("--snapshot-update-new-only"),
         left_out=tuple(map(str, left_out)),
         inputs=(*_places(given.options), *_inputs(rows.values(), config)),
     )

@@ -59,7 +59,7 @@ def without_false_claims(
 
     baseline = item.stash.get(BASELINE, None)
     raises = passed and baseline is not None and baseline.raised_record
-    is_refused = not passed and baseline is not None and baseline.mode.may_create
+    is_refused = not passed and baseline is not None and baseline.mode.update
     written = (Said.APPROVED, Said.NEW, Said.ANEW)
     for each in ledger:
         if isinstance(each, GateFinding) and each.said is Said.BETTER and not raises:

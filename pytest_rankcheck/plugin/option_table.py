@@ -261,7 +261,6 @@ class Config:
 
     update: bool = False
     """Whether syrupy's --snapshot-update is given."""
-    new_only: bool = False
     """Whether only new baselines are written."""
     reports: Mapping[str, Path] = {}
     """The paths of the reports to write, by format."""

@@ -257,10 +257,7 @@ def _unused_line_notes(
 def _notes_from_git(
     config: pytest.Config, findings: Sequence[ReportedFinding]
 ) -> Iterator[ReportedFinding]:
-    """Yield written baselines to add to git, and what differs from a reference commit.
-
-    With a reference, also yield the expectations that no test checked.
-    """
+    """Yield written baselines to add to git, and what differs from a reference commit."""
     reference = baseline_settings(config).reference
     if reference is None and not findings:
         return
@@ -268,12 +265,9 @@ def _notes_from_git(
 
     if reference is None and not any(isinstance(each, WrittenFinding) for each in findings):
         return
-    from pytest_rankcheck.files.packed_files import shown_name
     from pytest_rankcheck.reports.text import branch_notes as notes
 
     yield from notes.written_notes(findings, config.invocation_params.dir)
     if reference is not None:
-        chosen = config.stash[CONFIG]
-        files = {shown_name(path): path for path in chosen.golden if path.suffix == ".jsonl"}
-        yield from notes.branch_notes(reference, config.invocation_params.dir, chosen.hidden)
-        yield from notes.unchecked_expectations(files, findings, config.invocation_params.dir)
+        hidden = config.stash[CONFIG].hidden
+        yield from notes.branch_notes(reference, config.invocation_params.dir, hidden)

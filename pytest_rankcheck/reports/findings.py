@@ -231,7 +231,6 @@ class Topic(Enum):
     WARNED_EXPECTATIONS = "expectations that only warn (severity warn)"
     NO_SLICE_GATED = "warning: an assertion names slices, but gates none of them"
     NOISE_FLOOR = "tolerances below the noise of replicates"
-    UNCHECKED_EXPECTATIONS = "golden sets with expectations that no test checked"
     SHARED = "baselines that two tests share"
     WORSE_KNOWN_FAILURES = "warning: known failures that got worse since they were marked"
     NOT_RUN = "baselines whose gates did not run"

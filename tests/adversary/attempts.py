@@ -2,7 +2,6 @@
 
 from project import REGRESSION_TEST, SHARDS
 from pull_request import FALLEN, Main, PullRequest, one_gate
-from record_entries import Entry
 from steps import (
     OTHER_TEST,
     TEST,
@@ -232,21 +231,6 @@ def sessions(main: PullRequest) -> None:
     text = gated(RR.replace("RR", "SessionRR(abandoned=exclude)"))
     main.test(text.replace("(evaluation", "(session_evaluation"))
     log(*[1] * 60, week=1, group="AB")(main)
-
-
-def expected(line: Entry) -> Entry:
-    """Return an expectation of the relevant document of a query, as the golden set has it."""
-    return {"expect": [{"in_top": 2, "documents": list(line["relevance"])[:1]}]}
-
-
-def expecting(main: PullRequest) -> None:
-    """Each relevant document is expected in the top 2."""
-    main.edit_queries(range(80), expected)
-    main.test(
-        "from pytest_rankcheck import assert_expectations\n\n"
-        "def test_expectations(ranking_run, golden_set):\n"
-        "    assert_expectations(ranking_run, golden_set)\n"
-    )
 
 
 def rename_with_its_record(branch: PullRequest) -> None:
@@ -674,12 +658,6 @@ ATTEMPTS = {
     ),
     "the metric that fell is no longer gated": Attempt(
         (worse, edit(f"    {RR}\n", "")), B, "RR is no longer gated", main=two_metrics
-    ),
-    "the test of the expectations is deleted": Attempt(
-        (worse, new_test("def test_other(evaluation):\n    pass\n")),
-        L,
-        "golden sets with expectations that no test checked",
-        main=expecting,
     ),
     # Seen by the reviewer.
     "a reason says that queries were removed, and approves two falls": Attempt(

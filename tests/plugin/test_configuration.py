@@ -82,7 +82,6 @@ def test_every_row_of_the_table_of_options_is_read() -> None:
     rows = all_option_rows()
     assert Config.__annotations__.keys() - rows.keys() == {
         "update",
-        "new_only",
         "inputs",
         "left_out",
         "reports",

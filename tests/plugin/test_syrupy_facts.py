@@ -128,19 +128,6 @@ def test_mrr(evaluation, baseline, snapshot):
     result.stdout.fnmatch_lines(["*2 snapshots passed*"])
 
 
-def test_update_new_only_writes_only_missing_baselines(project: Project) -> None:
-    if "--snapshot-update-new-only" not in text_of(project.run("--help")):
-        pytest.skip("this syrupy has no --snapshot-update-new-only")
-    project.test()
-    project.run("--snapshot-update-new-only").assert_outcomes(passed=1)
-    project.rank({0: 2})
-    before = project.baseline_file().read_bytes()
-    project.test(TWO_TESTS.format(before=""))
-    project.run("--snapshot-update-new-only").assert_outcomes(passed=1, failed=1)
-    assert project.baseline_file("test_other").exists()
-    assert project.baseline_file().read_bytes() == before
-
-
 def test_without_syrupys_plugin_the_fixture_says_so(project: Project) -> None:
     project.test()
     result = project.run("-p", "no:syrupy")

@@ -77,7 +77,7 @@ def test_a_pattern_or_folder_has_one_hash_of_its_files(tmp_path: Path) -> None:
 def test_what_cannot_be_recorded_is_an_error(tmp_path: Path) -> None:
     for line, message in (
         ("model.bin", "rankcheck_world: 'model.bin' is not in "),
-        ("models/*.bin", "rankcheck_world: no file in "),
+        ("models/*.bin", "rankcheck_world: 'models/*.bin' is not in "),
         ("/model.bin", "rankcheck_world: '/model.bin' is an absolute path"),
         ("package:no-such-package", "the package of 'package:no-such-package' is not installed"),
         ("package:", "rankcheck_world: the package of 'package:' is not installed"),

@@ -1,4 +1,9 @@
-"""Tables with a column for the query, the document, and the score or the rank.
+"""Runs in columns: TREC, and tables with a column for query, document, and score or rank.
+
+TREC has lines of ``query_id Q0 doc_id rank score tag``, separated by any white space. As in
+trec_eval, the score decides, but ranks that oppose it in all queries are refused. The tag may have
+several words.
+
 
 The highest ``score`` is best; without scores, the lowest ``rank``. Other usual column
 names are recognised (``qid``, ``docno``, ``position``), and other columns are ignored. In text
@@ -13,14 +18,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import RunError
+from pytest_rankcheck.files.format_registry import Format
 from pytest_rankcheck.files.table_batches import Table, joined_tables
 from pytest_rankcheck.files.tables import TableKind, read_table, table_formats
+from pytest_rankcheck.files.trec_columns import columns_of, trec_table, trec_text
+from pytest_rankcheck.files.whole_files import write_whole
 from pytest_rankcheck.rankers.ranked_columns import RankedColumns
 from pytest_rankcheck.rankers.ranking import COLUMNS, Rankings, ranked_rows
 from pytest_rankcheck.rankers.run_tables import columns_of_table, may_have_ranking
 
 if TYPE_CHECKING:
     from pytest_rankcheck.rankers.run_files import RunFiles
+
+_TREC = ("query_id", "Q0", "doc_id", "rank", "score", "tag")
 
 
 def read(run: RunFiles, *, kind: TableKind, together: bool = False) -> Iterator[RankedColumns]:
@@ -67,10 +77,43 @@ def rows(rankings: Rankings) -> tuple[list[str], list[tuple[str, str, int, float
     return list(COLUMNS), list(ranked_rows(rankings))
 
 
-FORMATS = table_formats(
-    read,
-    may_have_ranking,
-    columns="query_id,doc_id,score (or rank)",
-    error=RunError,
-    rows=rows,
+def _read_trec(run: RunFiles, *, together: bool = False) -> Iterator[RankedColumns]:
+    """Yield the rankings of a TREC run."""
+
+    def opened(file: Path) -> Table:
+        return trec_table(file, _TREC, "a run", RunError)
+
+    return columns_of_files(run, opened, {}, together=together)
+
+
+def _write_trec(rankings: Rankings, path: Path) -> None:
+    """Write a run from which every evaluator reads the same order.
+
+    Scores are kept if, with ties by document id, they give the ranking's order; otherwise the
+    scores written count down from the number of documents.
+    """
+    rows = (
+        (query_id, "Q0", doc_id, str(rank), repr(score), "rankcheck")
+        for query_id, doc_id, rank, score in ranked_rows(rankings)
+    )
+    write_whole(path, trec_text(rows, RunError))
+
+
+FORMATS = (
+    *table_formats(
+        read,
+        may_have_ranking,
+        columns="query_id,doc_id,score (or rank)",
+        error=RunError,
+        rows=rows,
+    ),
+    Format(
+        name="trec",
+        description="TREC runs, lines of: query_id Q0 doc_id rank score tag",
+        recognises=lambda sample: len(columns_of(sample.line)) >= len(_TREC),
+        read=_read_trec,
+        write=_write_trec,
+        endings=(".run", ".txt"),
+        is_vague=True,
+    ),
 )

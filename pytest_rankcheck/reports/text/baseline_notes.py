@@ -10,7 +10,7 @@ from pytest_rankcheck.baselines.baseline import Baseline
 from pytest_rankcheck.baselines.families import larger_families
 from pytest_rankcheck.baselines.golden_changes import lost_text, set_changes, slice_changes
 from pytest_rankcheck.baselines.metric_check import MetricCheck
-from pytest_rankcheck.baselines.policy import Action, Settlement, wanted_runs
+from pytest_rankcheck.baselines.policy import Action, Settlement
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.recorded_metric import as_decimal
 from pytest_rankcheck.errors import plural, quoted
@@ -139,7 +139,7 @@ def _is_uncertain_gain(baseline: Baseline) -> bool:
 def _why_kept(baseline: Baseline) -> str:
     """Return why an update keeps a baseline, and how to record what is measured."""
     checks, place = baseline.all_checks, baseline.place
-    runs = wanted_runs(checks)
+    runs = max(check.wanted_runs for check in checks)
     approve = str(place.approve("to record what is measured"))
     if any(check.fell for check in checks):
         return f"lower or changed, within what is allowed; {approve}"

@@ -1,14 +1,12 @@
 """What a branch changes of its baselines against a reference commit, in words.
 
-Also the baselines that a commit would leave out, because git ignores them, and the expectations
-that no test checks.
+Also the baselines that a commit would leave out, because git ignores them.
 """
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from pytest_rankcheck.baselines.change import Approval
@@ -17,15 +15,12 @@ from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.reference_commit import ChangedFile, Reference
 from pytest_rankcheck.baselines.succession import new_approvals
 from pytest_rankcheck.comparison.measurement import QueryOverlap
-from pytest_rankcheck.errors import BaselineError, listed, plural, quoted
+from pytest_rankcheck.errors import BaselineError, listed, quoted
 from pytest_rankcheck.files.git_commands import ignored_files
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.remedies import add_ignored
 from pytest_rankcheck.reports.findings import Note, ReportedFinding, Topic, WrittenFinding
 from pytest_rankcheck.reports.text.wording import change, number_text
-
-_EXPECTATIONS = re.compile(r'"expect"\s*:')
-"""The key of expectations in a golden set of JSON lines."""
 
 
 def written_notes(findings: Iterable[ReportedFinding], folder: Path) -> Iterator[Note]:
@@ -119,27 +114,3 @@ def _moved(before: Record, after: Record) -> str:
     if before.limits != after.limits:
         parts.append(f"{_limits(before)} -> {_limits(after)}")
     return "; ".join(parts) or "values unchanged"
-
-
-def unchecked_expectations(
-    golden_files: Mapping[str, Path], findings: Iterable[ReportedFinding], folder: Path
-) -> Iterator[Note]:
-    """Yield the golden sets with expectations that no test checked, as after a deleted test.
-
-    Args:
-        golden_files: the golden sets by name, of JSON lines.
-        findings: of all tests.
-        folder: the folder in which the test session started.
-    """
-    notes = [each for each in findings if isinstance(each, Note)]
-    checked = {note.about for note in notes if note.topic is Topic.EXPECTATIONS}
-    for name, file in golden_files.items():
-        if quoted(name) in checked or not file.is_file():
-            continue
-        text = file.read_text("utf-8", "replace")
-        queries = sum(map(bool, map(_EXPECTATIONS.search, text.splitlines())))
-        if queries:
-            shown = quoted(os.path.relpath(file, folder), 200)
-            with_some = plural(queries, "query with expectations", "queries with expectations")
-            text = f"{shown}: {with_some}; a test checks them with assert_expectations"
-            yield Note(Topic.UNCHECKED_EXPECTATIONS, text)
