@@ -76,9 +76,9 @@ def assert_deterministic(
     """Fail if a ranker does not always rank the documents of a query in the same order.
 
     It ranks all queries ``repeats`` times, and then again under each condition that applies: with
-    other batch sizes (``batch``, ``model``, ``embedder``), with the queries
-    in another order, by a new instance in reverse order, and in a new process with another hash
-    seed. It stops at the first condition under which answers differ.
+    other batch sizes (``batch``, ``model``, ``embedder``), with the queries in another order, by a
+    new instance in reverse order, and in a new process with another hash seed. It stops at the
+    first condition under which answers differ.
 
     A ranker that is given by name, ``package.module:name``, is also asked in a new process; if the
     name ends with ``()``, a new instance is asked too. The fixture ``ranker`` counts as given by

@@ -282,9 +282,8 @@ class Comparison(QueryOverlap):
         """Return how much of the difference unjudged documents could explain.
 
         It counts the unjudged documents that are new in the top k (the metric's cutoff, else 10)
-        and those that left it. It gives their numbers, and the difference
-        if all of them were irrelevant, if only the new ones had the highest grade, or only those
-        that left.
+        and those that left it. It gives their numbers, and the difference if all of them were
+        irrelevant, if only the new ones had the highest grade, or only those that left.
         """
         return self.unjudged_in(self.values(metric))
 

@@ -78,8 +78,8 @@ class GoldenSet(JudgedQueries):
                 of ``documents``, for chunks whose sources are judged; or a list of these, applied
                 in order.
             documents: all documents that can be ranked: a file or folder (JSON lines, CSV, TSV,
-                Parquet), a DataFrame, or ``{doc_id: {attribute:
-                value}}``. Without it, the corpus of a BEIR folder.
+                Parquet), a DataFrame, or ``{doc_id: {attribute: value}}``. Without it, the corpus
+                of a BEIR folder.
             interactions: what users have interacted with before: a file or a DataFrame with the
                 columns ``user`` and ``item``. The id of a query is that of its user.
 
