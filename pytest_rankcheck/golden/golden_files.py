@@ -67,7 +67,7 @@ def _refuse_loss(contents: Contents, format: Format[Contents]) -> None:
         if has[what]:
             raise GoldenSetError(
                 f"this golden set has {what}, which {format.name} cannot hold; save as jsonl, or "
-                "as parquet with candidates"
+                "as parquet if it has candidates"
             )
 
 
