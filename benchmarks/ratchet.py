@@ -69,7 +69,7 @@ POLICIES: dict[str, tuple[Gate, RaiseRule]] = {
     "rises on any gain": (Gate.significant(alpha=ALPHA), any_gain),
     **{
         f"rises on a gain significant at {level:.1%}"
-        + (" (the default)" if level == SignificanceRule.raise_alpha else ""): (
+        + (" (ours)" if level == SignificanceRule.raise_alpha else ""): (
             Gate(type("AtLevel", (SignificanceRule,), {"raise_alpha": level})(alpha=ALPHA)),
             by_the_gate,
         )
