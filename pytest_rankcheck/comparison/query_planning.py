@@ -57,7 +57,7 @@ def plan(
         alpha: the probability of blocking a change without a fall.
 
     Raises:
-        ConfigurationError: a margin, a power or the level is out of range.
+        ConfigurationError: a margin or ``alpha`` is out of range.
         MetricError: no such metric, or its values do not vary.
     """
     parsed = Metric.parse(metric)

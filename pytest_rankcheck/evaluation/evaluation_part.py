@@ -42,8 +42,8 @@ class EvaluationPart:
     """What messages call the part, such as its file."""
     origin: Mapping[str, Any]
     """What all parts of a run must have in common: the fingerprint and the scale of the golden set,
-    the conventions, how ids were mapped, how many documents of each
-    ranking count and are kept, and the version of this package."""
+    the conventions, how ids were mapped, how many documents of each ranking count and are kept, and
+    the version of this package."""
     hits: Mapping[str, QueryHits]
     """The hits of each judged query that the part ranks, and the top of its ranking."""
     extra: Sequence[str]

@@ -107,10 +107,10 @@ class SessionLog:
             name: what messages and records call the log; without it, the first file's name up to
                 the first dot, or the part of a pattern before its first wildcard.
             columns: ``{meaning: column}`` for ``session``, ``event``, ``time``, ``query``,
-                ``results``, ``result_count``, ``selected_rank``, ``selected``,
-                ``selected_time``, ``grade``, ``search`` and ``start``, where the columns have
-                unusual names. A dotted name, such as
-                ``event_attributes.object.object_id``, is in an object of each row, or in JSON text.
+                ``results``, ``result_count``, ``selected_rank``, ``selected``, ``selected_time``,
+                ``grade``, ``search`` and ``start``, where the columns have unusual names. A dotted
+                name, such as ``event_attributes.object.object_id``, is in an object of each row, or
+                in JSON text.
             first_rank: the rank of the first result, 0 or 1; required if selections are given by
                 rank.
             time_unit: the unit of times that are numbers: ``"s"``, ``"ms"``, ``"us"`` or ``"ns"``;

@@ -104,8 +104,8 @@ def linearised(
 
     Taylor linearisation of the ratio: m + C sum over the cluster of w_i (g_i - m) / sum w (Cochran,
     Sampling Techniques, 1977, section 6.3; Deng, Knoblich and Lu, Applying the delta method in
-    metric analytics, KDD 2018, section 3.2). This accounts for the
-    varying sizes and weights of clusters.
+    metric analytics, KDD 2018, section 3.2). This accounts for the varying sizes and weights of
+    clusters.
     """
     if (weights is None and clusters is None) or not gains.size:
         return gains

@@ -1,11 +1,11 @@
 """LETOR and SVMlight, for learning to rank: lines of ``grade qid:N feature:value ... # doc_id``.
 
 The features become columns of the candidates, named and ordered by their numbers; missing features
-are 0. The document id is the first word of the comment (or the word after
-``docid =``); without a comment, it is the row number. The text of a query is that of its header
-line ``# qid:1: deep sea*1``, without the weight, as the Elasticsearch and OpenSearch plugins write
-it. Without ``qid:``, the sizes of the queries are in a file beside it: for ``rank.test``, in
-LightGBM's ``rank.test.query`` or in XGBoost's ``rank.test.group``.
+are 0. The document id is the first word of the comment (or the word after ``docid =``); without a
+comment, it is the row number. The text of a query is that of its header line ``# qid:1: deep
+sea*1``, without the weight, as the Elasticsearch and OpenSearch plugins write it. Without ``qid:``,
+the sizes of the queries are in a file beside it: for ``rank.test``, in LightGBM's
+``rank.test.query`` or in XGBoost's ``rank.test.group``.
 """
 
 from __future__ import annotations

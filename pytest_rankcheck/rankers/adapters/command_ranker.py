@@ -45,9 +45,8 @@ def command(arguments: Sequence[str], *, cwd: str | PathLike[str] | None = None)
     writes its answers to standard output, in any order, one on each line:
     ``{"query_id": "q1", "ranking": ["d7", "d3"]}``, best first, or with ``[id, score]`` pairs.
     With ``"seconds": 0.012``, an answer says how long it took, for bounds of ``Seconds(q=0.95)``.
-    ``timeout`` of ``rank`` limits the seconds without an
-    answer, including those before the first one. No shell is used, and the program is not
-    restarted.
+    ``timeout`` of ``rank`` limits the seconds without an answer, including those before the first
+    one. No shell is used, and the program is not restarted.
 
     Args:
         arguments: the program and its arguments; ``{depth}`` in them is replaced.
