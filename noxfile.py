@@ -110,8 +110,8 @@ def try_example(session: nox.Session, clean: Path, archive: Path) -> None:
 @nox.session(python=["3.14", "3.13"])
 def coverage(session: nox.Session) -> None:
     """Measure the coverage of the tests of every day on the newest versions; run the slow ones."""
-    session.install("-e", ".[test,fast,notebook,report]", "coverage>=7.10", "pip", *NEWEST)
-    can_import(session, "altair", "pip", "polars", "pyarrow")
+    session.install("-e", ".[test,fast,report]", "coverage>=7.10", "pip", *NEWEST)
+    can_import(session, "pip", "polars", "pyarrow")
     session.run("coverage", "erase")
     session.run("coverage", "run", "-m", "pytest", "-q", *(session.posargs or EVERY_CORE))
     session.run("coverage", "combine", "--quiet")
@@ -152,8 +152,8 @@ def tests(session: nox.Session) -> None:
 @nox.session(python=["3.14", "3.13"], tags=["night"])
 def thorough(session: nox.Session) -> None:
     """Run all that coverage runs, on the largest sizes too, and with twice as many examples."""
-    session.install("-e", ".[test,fast,notebook,report]", "pip", *NEWEST)
-    can_import(session, "altair", "pip", "polars", "pyarrow")
+    session.install("-e", ".[test,fast,report]", "pip", *NEWEST)
+    can_import(session, "pip", "polars", "pyarrow")
     everything = ["-m", "not (oracle or browser)", "--hypothesis-profile=thorough"]
     session.run("pytest", "-q", *everything, *(session.posargs or EVERY_CORE))
 
@@ -161,7 +161,7 @@ def thorough(session: nox.Session) -> None:
 @nox.session(python=["3.14", "3.13"], tags=["week"])
 def newest(session: nox.Session) -> None:
     """Run the tests on the newest of every dependency, also where our own bounds exclude it."""
-    session.install("-e", ".[adapters,notebook,report,scale,test]")
+    session.install("-e", ".[adapters,report,scale,test]")
     session.install("--upgrade", "syrupy")  # the one with an upper bound
     session.run("pytest", "-q", *(session.posargs or EVERY_CORE))
 

@@ -104,7 +104,7 @@ GROUPS = (
     Group(
         "Similarity of rankings",
         "metrics.md#two-rankings-of-one-query",
-        "rbo overlap jaccard top_k_kendall tau_ap",
+        "rbo overlap jaccard top_k_kendall kendall_tau kendall_distance spearman tau_ap",
     ),
     Group(
         "Search sessions",

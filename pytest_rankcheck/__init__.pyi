@@ -103,8 +103,11 @@ from pytest_rankcheck.metrics.metric_parameters import Parameter as Parameter
 from pytest_rankcheck.metrics.metric_registry import metric as metric
 from pytest_rankcheck.metrics.ranking_similarity import (
     jaccard as jaccard,
+    kendall_distance as kendall_distance,
+    kendall_tau as kendall_tau,
     overlap as overlap,
     rbo as rbo,
+    spearman as spearman,
     tau_ap as tau_ap,
     top_k_kendall as top_k_kendall,
 )

@@ -116,9 +116,7 @@ class Change:
         if self.words:
             return self.words
         words = self._kind.words
-        if self.kind == "limits" and self.after is None:
-            words = "the rankings are no longer compared with those of the baseline"
-        elif isinstance(self.after, int) and self.kind in ("slice-gone", "clusters"):
+        if isinstance(self.after, int) and self.kind in ("slice-gone", "clusters"):
             words = "{after} of {before} queries have another label of {name}"
         about = f"{self.subject} in {'='.join(self.slice)}" if self.slice else self.subject
         return words.format(

@@ -26,7 +26,6 @@ FORMAT_VERSION = 4
 
 _BROKEN = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 """What reading raises if something is missing, of another type or out of range."""
-_SAMPLE = 200
 _POINTER = "version https://git-lfs"
 _DAMAGES = {
     r"(?m)^<{7}(?: |\r?$)": "unresolved merge conflict: two branches have changed this baseline",
@@ -161,7 +160,7 @@ def is_foreign(text: str) -> bool:
 def is_record(path: Path) -> bool:
     """Return whether a file says that it is a baseline; otherwise it may be a run."""
     with suppress(BaselineError):
-        return f'"format": "{FORMAT_NAME}"'.encode() in first_bytes(path, _SAMPLE, BaselineError)
+        return f'"format": "{FORMAT_NAME}"'.encode() in first_bytes(path, 200, BaselineError)
     return False
 
 

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from operator import mul
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_rankcheck.comparison.compared_values import ComparedValues
@@ -239,10 +238,8 @@ class Verdict:
             return ()
         for attribute in dict.fromkeys(part.attribute or "" for part in self.slices):
             parts = [part.pairs for part in self.slices if part.attribute == attribute]
-            sizes = [len(part.before) for part in parts]
-            at_mix = sum(map(mul, sizes, (part.difference for part in parts))) / len(whole.before)
-            counts = sum(sizes), sum(len(part.after) for part in parts)
-            is_mix = counts == (len(whole.before), len(whole.after))
+            at_mix = sum(len(each.before) * each.difference for each in parts) / len(whole.before)
+            is_mix = sum(len(each.before) for each in parts) == len(whole.before)
             if is_mix and abs(whole.difference - at_mix) > SLACK:
                 effects.append(MixEffect(attribute, at_mix, whole.difference - at_mix))
         return effects

@@ -12,6 +12,8 @@ from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import MetricError, quoted
 from pytest_rankcheck.metrics.families import order_agreement
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
+from pytest_rankcheck.metrics.metric_definition import MetricFunction
+from pytest_rankcheck.metrics.metric_parameters import Value
 from pytest_rankcheck.metrics.relevance import count_of, share_of
 
 RankedIds = Sequence[str]
@@ -129,6 +131,48 @@ def _top_k_places(ranking: Sequence[str], k: int | None) -> dict[str, int]:
 
 
 @checked_arguments
+def kendall_tau(first: RankedIds, second: RankedIds, *, k: int | None = None) -> float:
+    """Kendall's tau of the documents in both top k; NaN for fewer than two.
+
+    Source: Kendall, A new measure of rank correlation, Biometrika 30, 1938.
+
+    Raises:
+        MetricError: as in `overlap`.
+    """
+    return _of_shared(order_agreement.graded_kendall_tau, first, second, k, ties="a")
+
+
+@checked_arguments
+def kendall_distance(
+    first: RankedIds, second: RankedIds, *, k: int | None = None, normalised: bool = False
+) -> float:
+    """Kendall's distance: the pairs of documents in both top k that are in opposite order.
+
+    ``normalised`` divides by the number of pairs. The distance of fewer than two shared documents
+    is NaN.
+
+    Source: Kendall, A new measure of rank correlation, Biometrika 30, 1938.
+
+    Raises:
+        MetricError: as in `overlap`.
+    """
+    kind = "pairs" if normalised else "none"
+    return _of_shared(order_agreement.graded_kendall_distance, first, second, k, normalised=kind)
+
+
+@checked_arguments
+def spearman(first: RankedIds, second: RankedIds, *, k: int | None = None) -> float:
+    """Spearman's rho of the documents in both top k; NaN for fewer than two.
+
+    Source: Spearman, The proof and measurement of association between two things, 1904.
+
+    Raises:
+        MetricError: as in `overlap`.
+    """
+    return _of_shared(order_agreement.graded_spearman, first, second, k)
+
+
+@checked_arguments
 def tau_ap(first: RankedIds, second: RankedIds, *, k: int | None = None) -> float:
     """AP correlation of ``first`` with ``second``, which counts as the true order.
 
@@ -141,6 +185,13 @@ def tau_ap(first: RankedIds, second: RankedIds, *, k: int | None = None) -> floa
     Raises:
         MetricError: as in `overlap`.
     """
+    return _of_shared(order_agreement.graded_tau_ap, first, second, k, ties="a")
+
+
+def _of_shared(
+    agreement: MetricFunction, first: RankedIds, second: RankedIds, k: int | None, **given: Value
+) -> float:
+    """Return the agreement of the shared documents: ranks by ``first``, grades by ``second``."""
     first_top, second_top = _top_k_places(first, k), _top_k_places(second, k)
     shared = [doc for doc in first_top if doc in second_top]
     if len(shared) < 2:
@@ -149,7 +200,7 @@ def tau_ap(first: RankedIds, second: RankedIds, *, k: int | None = None) -> floa
     grades = (len(second_top) - places).astype(np.float64).reshape(1, -1)
     ranks = np.arange(1.0, len(shared) + 1).reshape(1, -1)
     hits = JudgedHits(ranks, grades, np.array([float(len(shared))]), -np.sort(-grades))
-    return float(order_agreement.graded_tau_ap(hits, None, ties="a")[0])
+    return float(agreement(hits, None, **given)[0])
 
 
 @checked_arguments

@@ -296,7 +296,7 @@ def test_limits_of_rankings_are_loosened_with_a_reason_only() -> None:
     assert problems(looser, STABLE) == [text]
     assert problems(approved(looser, named("limits", str(then), str(now))), STABLE) == []
     assert problems(STABLE, looser) == []
-    gone = "the rankings are no longer compared with those of the baseline"
+    gone = f"the rankings were limited by {then}, and are limited by none now"
     assert problems(BEFORE, STABLE) == [gone]
     assert problems(approved(BEFORE, named("limits", str(then))), STABLE) == []
     assert problems(approved(BEFORE, named("limits", str(then), str(now))), STABLE) == [gone]

@@ -13,8 +13,11 @@ from pytest_rankcheck import (
     ConfigurationError,
     MetricError,
     jaccard,
+    kendall_distance,
+    kendall_tau,
     overlap,
     rbo,
+    spearman,
     tau_ap,
     top_k_kendall,
 )
@@ -26,7 +29,8 @@ rankings = st.lists(docs, unique=True, max_size=12)
 SHARE, CORRELATION, DISTANCE = (0.0, 1.0), (-1.0, 1.0), (0.0, math.inf)
 RANGES = {
     jaccard: SHARE, overlap: SHARE, rbo: SHARE,
-    tau_ap: CORRELATION, top_k_kendall: DISTANCE,
+    kendall_tau: CORRELATION, spearman: CORRELATION, tau_ap: CORRELATION,
+    kendall_distance: DISTANCE, top_k_kendall: DISTANCE,
 }  # fmt: skip
 
 
@@ -56,8 +60,13 @@ def test_top_k_kendall_counts_each_pair() -> None:
 
 
 def test_order_of_the_documents_that_both_have() -> None:
-    # shared, as ranks of the second: a b c d -> 2 1 4 3
+    # shared, as ranks of the second: a b c d -> 2 1 4 3: 4 of 6 pairs in order
     one, two = ["a", "x", "b", "c", "d"], ["b", "a", "d", "c", "y"]
+    assert kendall_tau(one, two) == pytest.approx(2 / 6)
+    assert kendall_distance(one, two) == 2
+    assert kendall_distance(one, two, normalised=True) == pytest.approx(2 / 6)
+    # 1 - 6 * 4 / (4 * 15)
+    assert spearman(one, two) == pytest.approx(0.6)
     # second: -1; third: (1 + 1)/2; fourth: (1 + 1 - 1)/3
     assert tau_ap(one, two) == pytest.approx((-1 + 1 + 1 / 3) / 3)
     assert math.isnan(tau_ap(["a"], ["a", "b"]))

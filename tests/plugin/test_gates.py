@@ -107,7 +107,9 @@ def test_a_tolerance_below_the_recorded_noise_is_reported(tmp_path: Path) -> Non
     text = gated.run().text
     assert "tolerances below the noise of replicates" in text
     # 0.033124 sqrt(1/5 + 1)
-    assert "RR may fall by 0.0020, but its difference varies by 0.0363 (standard error)" in text
+    assert (
+        "RR may get worse by 0.0020, but its difference varies by 0.0363 (standard error)" in text
+    )
     assert "use Gate.tolerance(noise=3)" in text
     gated.assertions = (partial(assert_not_regressed, metric="RR", gate=Gate.tolerance(noise=3)),)
     assert gated.run(approve="the ranker is unsteady").passed

@@ -1,4 +1,4 @@
-"""Counts of ranked, judged and relevant documents."""
+"""Counts of ranked, judged and relevant documents, and the time that a ranking took."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
-from pytest_rankcheck.metrics.metric_parameters import Value
+from pytest_rankcheck.metrics.metric_inputs import Timings
+from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, number
 from pytest_rankcheck.metrics.metric_registry import metric
 from pytest_rankcheck.metrics.relevance import (
     REL,
@@ -142,3 +143,38 @@ def total_relevant_retrieved(hits: JudgedHits, cutoff: int | None, *, rel: Value
     Source: trec_eval, measure num_rel_ret, which it adds up over the queries
     """
     return number_relevant_retrieved(hits, cutoff, rel=rel)
+
+
+@metric(
+    "Seconds",
+    parameters=(
+        Parameter(
+            "q",
+            default=None,
+            check=number(above=0, below=1),
+            allowed="0.95, or another share above 0 and below 1",
+            is_required=True,
+        ),
+    ),
+    higher_is_better=False,
+    range=(0.0, np.inf),
+    at=None,
+    unit="time",
+    unjudged="-",
+    aggregate="quantile",
+)
+def seconds(times: Timings, cutoff: int | None, *, q: Value) -> FloatArray:
+    """The time in seconds that the share q of the queries does not exceed.
+
+    A query that failed counts as the slowest one.
+
+    q: the share of the queries that the time must not exceed
+
+    Formula: the smallest time t such that at least the share q of the queries took t or less
+
+    Use: to bound how long a ranker takes on the machine that runs the test
+
+    Source: Hyndman and Fan, Sample quantiles in statistical packages, The American Statistician 50,
+    1996, definition 1
+    """
+    return times.seconds

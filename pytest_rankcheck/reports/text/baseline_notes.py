@@ -81,14 +81,8 @@ def _of_verdicts(baseline: Baseline, evaluation: Evaluation) -> Iterator[tuple[T
 
             yield Topic.INCONCLUSIVE, inconclusive_text(verdict, evaluation)
         if math.isnan(overall.p) and noise is not None and noise.error > overall.allowed:
-            from pytest_rankcheck.reports.text.evidence_text import fall_word
-
-            verb = fall_word(verdict.metric)
-            text = (
-                f"{verdict.metric} may {verb} by {overall.allowed:.4f}, but its difference "
-                f"{noise.spread}; use Gate.tolerance(noise=3)"
-            )
-            yield Topic.NOISE_FLOOR, text
+            allowed = f"may get worse by {overall.allowed:.4f}, but its difference {noise.spread}"
+            yield Topic.NOISE_FLOOR, f"{verdict.metric} {allowed}; use Gate.tolerance(noise=3)"
         if ties and ties.decides and ties.highest - ties.lowest >= _TRIVIAL_TIES:
             from pytest_rankcheck.reports.text.evidence_text import ties_text
 
@@ -116,24 +110,20 @@ def _outcome(
     if golden_change:
         yield Topic.GOLDEN_CHANGE, golden_change
     yield from _less_strict(baseline)
+    checks = baseline.all_checks
+    is_uncertain_gain = any(c.rise for c in checks) and not any(c.fell for c in checks)
     if settlement.raised is not None:
         yield Topic.CAN_BE_RAISED, "; ".join(_raised(baseline, settlement.raised))
     elif action is Action.KEEP:
         measured = "; ".join(each.text for each in _measured(baseline) if each.is_change)
         yield Topic.KEPT, f"{measured or means}; {_why_kept(baseline)}"
-    elif action is Action.LEAVE and reason is None and _is_uncertain_gain(baseline):
+    elif action is Action.LEAVE and reason is None and is_uncertain_gain:
         yield Topic.UNCERTAIN_GAINS, f"{means}; {_why_kept(baseline)}"
     if baseline.next_record is not None:
         why = f' "{quoted(reason)}"' if action is Action.APPROVE and reason is not None else ""
         is_same = action is Action.RAISE and not any(each.is_change for each in changes)
         what = Action.REWRITE if is_same or not action.writes else action
         yield Topic.WRITTEN, f"{what}{why}: {means}"
-
-
-def _is_uncertain_gain(baseline: Baseline) -> bool:
-    """Whether a mean rose but an update would keep the baseline."""
-    checks = baseline.all_checks
-    return any(check.rise for check in checks) and not any(check.fell for check in checks)
 
 
 def _why_kept(baseline: Baseline) -> str:
