@@ -62,8 +62,7 @@ class Change:
         cls, metric: Metric, before: float, after: float, part: tuple[str, str] | None = None
     ) -> Change:
         """Return the fall of a mean; NaN means no value. Even a millionth of one query counts."""
-        sides = (None if math.isnan(mean) else round(float(mean), 9) for mean in (before, after))
-        then, now = sides
+        then, now = (None if math.isnan(m) else round(float(m), 9) for m in (before, after))
         return cls("fall", str(metric), then, now, slice=part)
 
     # --- its form in the file ------------------------------------------------------------------
@@ -129,8 +128,7 @@ class Change:
     @property
     def is_of_metric(self) -> bool:
         """Whether it concerns a single metric that is still gated."""
-        kinds = ("fall", "rise", "no-value", "direction", "gate-looser", "noise-wider")
-        return self.kind in kinds
+        return self.kind in ("fall", "rise", "no-value", "direction", "gate-looser", "noise-wider")
 
     @property
     def is_drop(self) -> bool:

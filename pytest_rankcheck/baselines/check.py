@@ -149,14 +149,13 @@ class Check:
         """Return why it fails its test, in the order of the table."""
         if mode.approval is not None:
             return ()
-        order = [*Block]
         blocking = [state for state in self.states if state.blocks(mode)]
         if mode.update:  # a regression is refused
             blocking = [
                 state._replace(block=Block.REFUSED) if state.block is Block.REGRESSED else state
                 for state in blocking
             ]
-        return sorted(blocking, key=lambda state: order.index(state.block))
+        return sorted(blocking, key=lambda state: [*Block].index(state.block))
 
     def block(self, mode: Mode) -> Block | None:
         """Return why it fails its test against this record, or None if it passes."""

@@ -77,7 +77,7 @@ def _compare(chosen: argparse.Namespace) -> int:
         exit_status = BLOCKED
     elif Topic.INCONCLUSIVE in topics and inconclusive != "pass":
         exit_status = INVALID
-    _write(paths, findings, exit_status)
+    _write(paths, findings, BLOCKED if exit_status == BLOCKED else PASSED)
     return exit_status
 
 

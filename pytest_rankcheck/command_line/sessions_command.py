@@ -63,20 +63,21 @@ def _sessions(chosen: argparse.Namespace) -> int:
                 f"{key}= does not apply to User Behavior Insights; the keywords of "
                 f"rankcheck_session_reading that do are {', '.join(_OF_UBI)}"
             )
-        _show(SessionLog.from_ubi(chosen.log, chosen.ubi_events, **reading), chosen)
+        log = SessionLog.from_ubi(chosen.log, chosen.ubi_events, **reading)
+        _show(log, chosen, config.session_clusters)
         return PASSED
     logs = [chosen.log] if chosen.log else [[path] for path in config.sessions]
     if not logs:
         raise ConfigurationError("no session log: name one, or configure rankcheck_sessions")
     for paths in logs:
-        _show(SessionLog.load(paths, **reading), chosen)
+        _show(SessionLog.load(paths, **reading), chosen, config.session_clusters)
     return PASSED
 
 
-def _show(log: SessionLog, chosen: argparse.Namespace) -> None:
+def _show(log: SessionLog, chosen: argparse.Namespace, clusters: str | None) -> None:
     """Print the size and the means of a log, and what is unusual in it."""
     name = f"session log '{quoted(log.name)}'"
-    evaluation = evaluate_sessions(log)
+    evaluation = evaluate_sessions(log, clustered=None if log.cluster_by else clusters)
     print(f"{name}: {plural(len(log), 'session')}, {plural(log.event_count, 'event')}")
     metrics = [Metric.parse(each) for each in chosen.metric or _METRICS]
     means = list(mean_findings(evaluation, metrics, chosen.by))

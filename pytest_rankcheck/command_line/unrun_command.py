@@ -61,7 +61,7 @@ def _unrun(chosen: argparse.Namespace) -> int:
     print(f"no job completed the gates of {len(unrun):,} of {total} ({of_reports}):")
     for file, reason in unrun.items():
         print(f"  {quoted(file, 300)}: {quoted(reason, 200)}")
-        if reason != FAILED.text:
+        if reason != FAILED.text and (ref or (settings.top / file).exists()):
             print(f"    {retire(os.path.relpath(settings.top / file), ref)}")
     print("run their tests until they pass, or retire the baselines")
     return BLOCKED

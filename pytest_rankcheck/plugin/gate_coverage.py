@@ -155,8 +155,11 @@ class _Coverage:
             is_gone = each.why.loss is Loss.GONE and _retirement(each.path) is None
             if not is_gone or each.record is None:
                 continue
-            for new, after in added.items():
-                problems = self._problems(each.record, new, after)
+            # Of several that are worse, the likely one gates the same metrics.
+            own = {*each.record.gated}
+            lacks = {path: len(own.difference(a.gated if a else ())) for path, a in added.items()}
+            for new in sorted(added, key=lacks.__getitem__):
+                problems = self._problems(each.record, new, added[new])
                 if problems == ():
                     replaced[each.path] = new
                     del added[new]

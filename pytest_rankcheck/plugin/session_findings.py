@@ -269,5 +269,5 @@ def _notes_from_git(
 
     yield from notes.written_notes(findings, config.invocation_params.dir)
     if reference is not None:
-        hidden = config.stash[CONFIG].hidden
-        yield from notes.branch_notes(reference, config.invocation_params.dir, hidden)
+        here, hidden = config.invocation_params.dir, config.stash[CONFIG].hidden
+        yield from notes.branch_notes(reference, here, hidden)

@@ -66,6 +66,15 @@ def test_an_inconclusive_verdict_counts_as_given_or_configured(folder: Path) -> 
         assert main(compared) == code
 
 
+def test_a_report_of_an_inconclusive_verdict_is_a_warning(folder: Path) -> None:
+    gate = "noninferior(margin=0.05, alpha=0.005)"
+    compared = ["compare", "good.run", "worse.run", *GOLDEN, "--metric", "RR", "--gate", gate]
+    assert main([*compared, "--markdown", "r.md"]) == 2
+    assert (
+        (folder / "r.md").read_text("utf-8").startswith("## ⚠️ Ranking quality: 1 gate passed with")
+    )
+
+
 def test_a_report_is_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     written = ["--json", "out/r.json", "--markdown", "out/r.md", "--html", "out/r.html"]
     assert main(["compare", "good.run", "worse.run", *GOLDEN, *written]) == 1

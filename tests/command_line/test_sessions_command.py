@@ -122,3 +122,12 @@ def test_an_error_has_exit_code_2(folder: Path, capsys: pytest.CaptureFixture[st
     ):
         assert main(["sessions", *arguments]) == 2, arguments
         assert says in capsys.readouterr().err
+
+
+def test_users_are_independent_as_configured(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write([{**row, "user": row["session_id"][:2]} for row in rows_of()])
+    assert "the attribute 'user' repeats" in output(capsys, file, *READING)
+    clustered = (*READING, "-o", "rankcheck_session_clusters=user")
+    assert "the attribute 'user' repeats" not in output(capsys, file, *clustered)

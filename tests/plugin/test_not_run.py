@@ -203,3 +203,19 @@ def test_the_test_of_a_conflicted_record_is_not_gone(two_gates: Project) -> None
         result.assert_outcomes(passed=1, failed=1)
         assert listed(result) == []
         assert "unresolved merge conflict" in text_of(result)
+
+
+def test_of_several_new_records_the_one_with_the_same_metric_is_compared(project: Project) -> None:
+    body = (
+        "from pytest_rankcheck import assert_not_regressed\n\n"
+        'def test_mrr(evaluation, baseline):\n    assert_not_regressed(evaluation, baseline, "RR")\n\n'
+        'def test_p(evaluation, baseline):\n    assert_not_regressed(evaluation, baseline, "P@1")\n'
+    )
+    project.test(body)
+    project.branch_off()
+    project.rank(dict.fromkeys(range(40), 3))
+    project.test(body.replace("test_mrr", "test_z").replace("test_p", "test_a"))
+    assert project.run("--snapshot-update").ret == 0
+    text = text_of(project.run(*MAIN))
+    assert "test_mrr--web.json (RR): its test is gone" in text
+    assert "test_z--web.json would take its place: RR " in text

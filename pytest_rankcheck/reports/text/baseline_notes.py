@@ -86,8 +86,7 @@ def _of_verdicts(baseline: Baseline, evaluation: Evaluation) -> Iterator[tuple[T
         if ties and ties.decides and ties.highest - ties.lowest >= _TRIVIAL_TIES:
             from pytest_rankcheck.reports.text.evidence_text import ties_text
 
-            has_slices = bool(verdict.slices)
-            yield Topic.TIES, ties_text(verdict.metric, ties, has_slices=has_slices)
+            yield Topic.TIES, ties_text(verdict.metric, ties, has_slices=bool(verdict.slices))
 
 
 def _outcome(
