@@ -92,6 +92,42 @@ def test_a_share_is_of_all_queries_and_rounded_down(flaky: FlakyProject) -> None
     assert "failed on 2 of 80 queries (1 may fail)" in text_of(flaky.run())
 
 
+def test_retries_come_first(flaky: FlakyProject, monkeypatch: pytest.MonkeyPatch) -> None:
+    flaky.fail(3, 5, 7, tries=1)
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    flaky.allow(0, "rankcheck_retries = 1", 'rankcheck_retry_on = ["TimeoutError"]')
+    result = flaky.run()
+    result.assert_outcomes(passed=2)
+    assert "query failed" not in text_of(result)
+
+
+ASYNC = """
+import asyncio
+BUSY = []
+MOST = []
+
+async def patient(text):
+    BUSY.append(text)
+    MOST.append(len(BUSY))
+    await asyncio.sleep(0.001)
+    BUSY.remove(text)
+    return search(text)
+
+async def stuck(text):
+    await asyncio.sleep(1)
+"""
+
+
+def test_an_async_ranker_is_asked_as_configured(project: Project) -> None:
+    project.write("engine.py", (project.path / "engine.py").read_text("utf-8") + ASYNC)
+    project.configure("rankcheck_concurrency = 3")
+    project.test("import engine\n\ndef test_most(evaluation):\n    assert max(engine.MOST) == 3\n")
+    project.run("--rankcheck-ranker=engine:patient").assert_outcomes(passed=1)
+    result = project.run("--rankcheck-ranker=engine:stuck", "-o", "rankcheck_timeout=0.05")
+    result.assert_outcomes(errors=1)
+    assert "no answer within 0.05 s" in text_of(result)
+
+
 def test_an_update_keeps_the_recorded_lines(flaky: FlakyProject) -> None:
     """Whether it raises, keeps, or an approval writes everything anew."""
     before = flaky.line(4), flaky.line(5)
